@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Files: read whole with a bound, replace atomically (write, fsync, rename, fsync of the folder), make folders. Edge.
+ */
+#pragma once
+
+#include <stddef.h>
+#include <sys/types.h>
+
+/*
+ * Reads a whole file or pipe into *ret (NUL-terminated; caller frees) and its size into *ret_len.
+ * -EFBIG above max bytes; other -errno as open(2) and read(2) give them.
+ */
+int fs_read(const char *path, size_t max, char **ret, size_t *ret_len);
+
+/* Replaces path by data with the given mode; readers see the old or the new file, whole, also after a power cut. */
+int fs_write_atomic(const char *path, const void *data, size_t len, mode_t mode);
+
+/* mkdir -p with the given mode for what is made; an existing folder is fine. */
+int fs_mkdir_p(const char *path, mode_t mode);

@@ -1,0 +1,99 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * nftables as a model: tables of ours with their chains, rules and sets, as wanted (rendered, pure) and as the kernel
+ * has them (observed). The one idea: rules are few and fixed, all that varies with the config is set elements; so a
+ * change is some elements more or less, and only a change of the rules themselves swaps a table, in one transaction.
+ *
+ * Every rule carries a comment "fw:HASH" of its own text: that is how a rule in the kernel is known to be ours and
+ * whole without parsing it back, also after a restart.
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct arena;
+struct buf;
+struct plan;
+
+enum { NFT_KEY_MAX = 64 };
+
+struct nft_elem {
+	const char *text;	  /* as in nft syntax: `10.0.0.1 . 10010`, `"vx10010"`; only in a wanted model */
+	uint8_t key[NFT_KEY_MAX]; /* as the kernel has it: network order, each part padded to 4 bytes */
+	uint8_t key_len;
+	/* observed only: of sets with counters */
+	uint64_t packets, bytes;
+};
+
+struct nft_set {
+	const char *name;
+	const char *spec;	/* the body of its declaration: "typeof ip saddr . @th,96,24", "type ifname; counter" */
+	const char *object;	/* what its elements are about, for plan texts: "the VXLAN sources" */
+	struct nft_elem *elems; /* sorted by key */
+	size_t n_elems, cap_elems;
+};
+
+struct nft_rule {
+	const char *text; /* wanted: nft syntax without comment */
+	uint64_t hash;	  /* wanted: of text; observed: from the comment, 0 if there is none */
+};
+
+struct nft_chain {
+	const char *name;
+	const char *hook; /* "type filter hook input priority 0; policy accept;", or NULL for a plain chain */
+	struct nft_rule *rules;
+	size_t n_rules, cap_rules;
+};
+
+struct nft_table {
+	const char *family;   /* "inet", "bridge", "netdev" */
+	const char *name;     /* starts with "fairway_" */
+	struct nft_set *sets; /* sorted by name once nft_model_seal() ran */
+	size_t n_sets, cap_sets;
+	struct nft_chain *chains; /* in order of declaration: a chain before those that jump to it */
+	size_t n_chains, cap_chains;
+};
+
+struct nft_model {
+	struct arena *arena;
+	struct nft_table *tables; /* sorted by family, name once sealed */
+	size_t n_tables, cap_tables;
+};
+
+#define NFT_TABLE_PREFIX "fairway_"
+
+/* --- building a model (pure) --- */
+
+struct nft_table *nft_add_table(struct nft_model *m, const char *family, const char *name);
+struct nft_set *nft_add_set(
+	struct nft_model *m, struct nft_table *t, const char *name, const char *spec, const char *object);
+struct nft_chain *nft_add_chain(struct nft_model *m, struct nft_table *t, const char *name, const char *hook);
+void nft_add_rule(struct nft_model *m, struct nft_chain *c, const char *fmt, ...) __attribute__((format(printf, 3, 4)));
+void nft_add_elem(struct nft_model *m, struct nft_set *s, const void *key, size_t len, const char *fmt, ...)
+	__attribute__((format(printf, 5, 6)));
+/* Sorts; drops duplicate elements. To be called once, after the last add. Pointers from nft_add_* are stale then. */
+void nft_model_seal(struct nft_model *m);
+
+/* Key bytes of an interface name element (16 bytes), and of a 24-bit raw payload such as a VNI. */
+void nft_key_ifname(const char *ifname, uint8_t ret[16]);
+
+/* --- difference (pure) --- */
+
+enum nft_op { NFT_REPLACE_TABLE, NFT_DELETE_TABLE, NFT_ADD_ELEMS, NFT_DEL_ELEMS };
+
+/* Payload of a step of the nft subsystem. */
+struct nft_step {
+	enum nft_op op;
+	const struct nft_table *table; /* wanted (REPLACE, ADD, DEL); only family and name are set for DELETE */
+	const struct nft_set *set;     /* ADD_ELEMS, DEL_ELEMS */
+	const struct nft_elem *elems;  /* ADD_ELEMS, DEL_ELEMS: for DEL the text is made from the key, see nft_plan.c */
+	size_t n_elems;
+};
+
+/* Adds the steps from have to want. Both sealed; what they point to must outlive the plan. */
+void nft_plan(const struct nft_model *want, const struct nft_model *have, struct plan *plan);
+
+/* The nft commands of one step: for `nft -f`, golden files and the edge. */
+void nft_step_print(const struct nft_step *step, struct buf *out);
