@@ -1,0 +1,288 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The core's rows: applying many segments, checking a large file, throughput and packet rate through a segment, memory.
+
+Baselines: the same objects made by `ip -batch` and `bridge -batch`; the same VXLAN by hand, without a firewall.
+"""
+import contextlib
+import json
+import os
+import pathlib
+import signal
+import subprocess
+import tempfile
+import time
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+BUILD = ROOT / "build"
+SEGMENTS = 1000
+FIRST_VNI = 10000
+REMOTES = ("10.255.1.1", "10.255.2.1")
+
+
+def run(*argv, **kw):
+    return subprocess.run([str(a) for a in argv], check=True, capture_output=True, text=True, **kw).stdout
+
+
+def timed(*argv):
+    start = time.monotonic()
+    run(*argv)
+    return time.monotonic() - start
+
+
+class Group:
+    """Rows that share a set-up."""
+
+    def __init__(self, rows, measure):
+        self.rows, self.measure = rows, measure
+
+
+@contextlib.contextmanager
+def namespaces(*names):
+    """Network namespaces of this run; gone at the end, with their processes' help or without."""
+    full = [f"fwb{os.getpid()}-{n}" for n in names]
+    try:
+        for n in full:
+            run("ip", "netns", "add", n)
+            run("ip", "-n", n, "link", "set", "lo", "up")
+        yield full
+    finally:
+        for n in full:
+            subprocess.run(["ip", "netns", "del", n], check=False, capture_output=True)
+
+
+class Gateway:
+    """A fairwayd in a namespace."""
+
+    def __init__(self, netns, folder, text):
+        self.netns, self.folder = netns, pathlib.Path(folder)
+        self.folder.mkdir(parents=True, exist_ok=True)
+        self.config = self.folder / "fairway.yaml"
+        self.config.write_text(text)
+        self.log = open(self.folder / "log", "w", encoding="utf-8")
+        self.process = subprocess.Popen(
+            ["ip", "netns", "exec", netns, BUILD / "fairwayd", "--config", self.config, "--instance", "bench",
+             "--run-dir", self.folder / "run", "--state-dir", self.folder / "state"], stderr=self.log, stdout=self.log)
+        self.wait_ready()
+
+    def wait_ready(self):
+        deadline = time.monotonic() + 20
+        while time.monotonic() < deadline:
+            r = subprocess.run(self.command("--json", "show", "status"), capture_output=True, text=True, check=False)
+            if r.returncode == 0 and '"converged": true' in r.stdout:
+                return
+            if self.process.poll() is not None:
+                break
+            time.sleep(0.02)
+        raise RuntimeError("fairwayd did not converge: " + (self.folder / "log").read_text())
+
+    def command(self, *args):
+        return [str(BUILD / "fairway"), "--run-dir", str(self.folder / "run"), *[str(a) for a in args]]
+
+    def apply(self, path):
+        return timed(*self.command("apply", path))
+
+    def rss_mb(self):
+        status = pathlib.Path(f"/proc/{self.process.pid}/status").read_text()
+        return int(next(line for line in status.splitlines() if line.startswith("VmRSS")).split()[1]) / 1024
+
+    def stop(self):
+        self.process.send_signal(signal.SIGTERM)
+        try:
+            self.process.wait(10)
+        except subprocess.TimeoutExpired:
+            self.process.kill()
+            self.process.wait()
+        self.log.close()
+
+
+def base_config(hostname="bench-gw", segments=()):
+    lines = [
+        f"system: {{hostname: {hostname}}}",
+        "lines:",
+        "  - {name: a, interface: eth1, address: 172.31.0.1/30, peer-address: 172.31.0.2}",
+        "vtep: {address: 10.255.0.1}",
+        "remotes:",
+        *[f"  - {{name: r{i}, vtep: {v}, lines: [a]}}" for i, v in enumerate(REMOTES)],
+    ]
+    if segments:
+        lines += ["segments:", *[f"  - {{name: s{n}, vni: {n}, mode: bridged, remotes: [r0, r1]}}" for n in segments]]
+    return "\n".join(lines) + "\n"
+
+
+def batch_files(folder):
+    """The same objects for `ip -batch` and `bridge -batch`, and how to take them away."""
+    add, fdb, remove = [], [], []
+    for vni in range(FIRST_VNI, FIRST_VNI + SEGMENTS):
+        add += [f"link add br{vni} type bridge mcast_snooping 0",
+                f"link add vx{vni} type vxlan id {vni} local 10.255.0.1 dstport 4789 ttl 64 tos inherit df inherit",
+                f"link set vx{vni} mtu 1500 addrgenmode none master br{vni} up",
+                f"link set br{vni} addrgenmode none up"]
+        fdb += [f"fdb append 00:00:00:00:00:00 dev vx{vni} dst {r} self permanent" for r in REMOTES]
+        remove += [f"link del vx{vni}", f"link del br{vni}"]
+    paths = [pathlib.Path(folder) / n for n in ("ip.batch", "bridge.batch", "remove.batch")]
+    for path, content in zip(paths, (add, fdb, remove)):
+        path.write_text("\n".join(content) + "\n")
+    return paths
+
+
+def uplink(netns, peer_netns):
+    run("ip", "-n", netns, "link", "add", "eth1", "type", "veth", "peer", "name", "eth1", "netns", peer_netns)
+    run("ip", "-n", peer_netns, "link", "set", "eth1", "up")
+
+
+def measure_apply(runs):
+    first, again, one_more, rss = [], [], [], []
+    with tempfile.TemporaryDirectory() as folder, namespaces("ours", "hand", "far") as (ours, hand, far):
+        uplink(ours, far)
+        vnis = range(FIRST_VNI, FIRST_VNI + SEGMENTS)
+        files = {n: pathlib.Path(folder) / f"{n}.yaml" for n in ("none", "all", "more")}
+        files["none"].write_text(base_config())
+        files["all"].write_text(base_config(segments=vnis))
+        files["more"].write_text(base_config(segments=[*vnis, FIRST_VNI + SEGMENTS]))
+        ip_batch, bridge_batch, remove_batch = batch_files(folder)
+        gateway = Gateway(ours, pathlib.Path(folder) / "gw", base_config())
+        try:
+            for _ in range(runs):
+                t_first = gateway.apply(files["all"])
+                t_again = gateway.apply(files["all"])
+                t_more = gateway.apply(files["more"])
+                rss.append((gateway.rss_mb(), None))
+                gateway.apply(files["none"])
+                t_hand = timed("ip", "-n", hand, "-batch", ip_batch) + timed("bridge", "-n", hand, "-batch", bridge_batch)
+                run("ip", "-n", hand, "-batch", remove_batch)
+                first.append((t_first, t_hand))
+                again.append((t_again, t_first))
+                one_more.append((t_more, t_first))
+        finally:
+            gateway.stop()
+    yield "apply-1000", "s", ("max", 1.3), first
+    yield "apply-again", "s", ("max", 0.15), again
+    yield "apply-one-more", "s", ("max", 0.1), one_more
+    yield "rss-1000", "MB", ("max", 40), rss
+
+
+def measure_check(runs):
+    seconds, memory = [], []
+    with tempfile.TemporaryDirectory() as folder:
+        path = pathlib.Path(folder) / "large.yaml"
+        path.write_text(base_config(segments=range(1, 10001)))
+        for _ in range(runs):
+            start = time.monotonic()
+            pid = os.posix_spawn(str(BUILD / "fairway"), ["fairway", "check", str(path)], os.environ,
+                                 file_actions=[(os.POSIX_SPAWN_OPEN, 1, "/dev/null", os.O_WRONLY, 0)])
+            _, status, usage = os.wait4(pid, 0)
+            if status != 0:
+                raise RuntimeError("the large file was refused")
+            seconds.append((time.monotonic() - start, None))
+            memory.append((usage.ru_maxrss / 1024, None))
+    yield "check-10000", "s", ("max", 1), seconds
+    yield "check-10000-memory", "MB", ("max", 150), memory
+
+
+def wire(a, a_if, b, b_if):
+    run("ip", "-n", a, "link", "add", a_if, "type", "veth", "peer", "name", b_if, "netns", b)
+    for n, i in ((a, a_if), (b, b_if)):
+        run("ip", "-n", n, "link", "set", i, "up")
+
+
+def by_hand(netns, me, peer, line, far_line):
+    """One bridged VXLAN segment as somebody makes it by hand, tuned no worse than ours; no firewall."""
+    commands = f"""
+link set lo up
+addr add {me}/32 dev lo
+addr add {line}/30 dev eth1
+route add {peer}/32 via {far_line}
+link add br1 type bridge mcast_snooping 0
+link add vx1 type vxlan id 100 local {me} remote {peer} dstport 4789 df inherit tos inherit
+link set vx1 mtu 1500 master br1 up
+link set eth2 master br1
+link set br1 up
+"""
+    run("ip", "-n", netns, "-batch", "-", input=commands)
+    for key in ("bridge-nf-call-iptables", "bridge-nf-call-ip6tables", "bridge-nf-call-arptables"):
+        run("ip", "netns", "exec", netns, "sysctl", "-qw", f"net.bridge.{key}=0")
+
+
+def fairway_config(hostname, me, peer, line, far_line):
+    return f"""
+system: {{hostname: {hostname}}}
+lines:
+  - {{name: a, interface: eth1, address: {line}/30, peer-address: {far_line}}}
+vtep: {{address: {me}}}
+remotes:
+  - {{name: far, vtep: {peer}, lines: [a]}}
+segments:
+  - {{name: s, vni: 100, mode: bridged, members: [eth2], remotes: [far]}}
+"""
+
+
+@contextlib.contextmanager
+def two_sites(folder, kind):
+    """host h1 - gateway g1 - line - gateway g2 - host h2; gives the hosts' namespaces."""
+    ends = (("10.255.0.1", "10.255.1.1", "172.31.0.1", "172.31.0.2"), ("10.255.1.1", "10.255.0.1", "172.31.0.2", "172.31.0.1"))
+    with namespaces(f"{kind}-h1", f"{kind}-g1", f"{kind}-g2", f"{kind}-h2") as (h1, g1, g2, h2), contextlib.ExitStack() as stack:
+        wire(h1, "eth0", g1, "eth2")
+        wire(g1, "eth1", g2, "eth1")
+        wire(g2, "eth2", h2, "eth0")
+        for host, number in ((h1, 1), (h2, 2)):
+            run("ip", "-n", host, "addr", "add", f"10.99.0.{number}/24", "dev", "eth0")
+        for netns, end in ((g1, ends[0]), (g2, ends[1])):
+            if kind == "hand":
+                by_hand(netns, *end)
+            else:
+                gateway = Gateway(netns, pathlib.Path(folder) / netns, fairway_config(netns[-2:], *end))
+                stack.callback(gateway.stop)
+        run("ip", "netns", "exec", h1, "ping", "-c", "1", "-w", "10", "10.99.0.2")
+        yield h1, h2
+
+
+def tcp_gbit(h1, h2):
+    server = subprocess.Popen(["ip", "netns", "exec", h2, "iperf3", "-s", "-1"], stdout=subprocess.DEVNULL)
+    try:
+        for _ in range(100):
+            listening = run("ip", "netns", "exec", h2, "ss", "-Hltn", "sport = :5201")
+            if listening.strip():
+                break
+            time.sleep(0.05)
+        out = run("ip", "netns", "exec", h1, "iperf3", "-c", "10.99.0.2", "-t", "3", "-J")
+    finally:
+        server.kill()
+        server.wait()
+    return json.loads(out)["end"]["sum_received"]["bits_per_second"] / 1e9
+
+
+def kpps(h1, h2, blast):
+    seconds = 3
+    sink = subprocess.Popen(["ip", "netns", "exec", h2, blast, "sink", "9", str(seconds + 1)], stdout=subprocess.PIPE, text=True)
+    try:
+        # 18 bytes of payload: the 64-byte Ethernet frame. At idle priority, so that ksoftirqd is not starved of its core.
+        run("chrt", "-i", "0", "ip", "netns", "exec", h1, blast, "send", "10.99.0.2", "9", seconds, 18)
+        got, _ = sink.communicate(timeout=10)
+    finally:
+        sink.kill()
+        sink.wait()
+    return int(got) / seconds / 1000
+
+
+def measure_traffic(runs):
+    tcp, packets = [], []
+    with tempfile.TemporaryDirectory() as folder:
+        blast = pathlib.Path(folder) / "udp_blast"
+        run("gcc", "-O2", "-D_GNU_SOURCE", "-o", blast, ROOT / "tests/bench/udp_blast.c")
+        with two_sites(folder, "fairway") as ours, two_sites(folder, "hand") as hand:
+            tcp_gbit(*ours), tcp_gbit(*hand)
+            for i in range(runs):
+                order = (ours, hand) if i % 2 == 0 else (hand, ours)
+                t = {pair: tcp_gbit(*pair) for pair in order}
+                p = {pair: kpps(*pair, blast) for pair in order}
+                tcp.append((t[ours], t[hand]))
+                packets.append((p[ours], p[hand]))
+    yield "tcp-throughput", "Gbit/s", ("min", 0.95), tcp
+    yield "packets-64", "kpps", ("min", 0.85), packets
+
+
+ROWS = [
+    Group(["apply-1000", "apply-again", "apply-one-more", "rss-1000"], measure_apply),
+    Group(["check-10000", "check-10000-memory"], measure_check),
+    Group(["tcp-throughput", "packets-64"], measure_traffic),
+]
