@@ -11,6 +11,7 @@
 
 struct arena;
 struct buf;
+struct plan_owned;
 struct subsystem;
 
 /* Removals run first, subsystems backwards; then the rest, subsystems in their order. Within one: by rank, then as
@@ -25,6 +26,7 @@ struct step {
 	const char *text;    /* what it does, in the operator's words: "create vx10010 (VXLAN, VNI 10010, MTU 1500)" */
 	const char *impact;  /* what traffic it interrupts: "none", or "interrupts segment gpu" */
 	const void *payload; /* the subsystem's own description of the work; lives in the plan's arena */
+	size_t seq;	     /* order of plan_add(): keeps the sort stable */
 };
 
 /* Something of somebody else's is in the way: named, never deleted. A plan with conflicts is not applied. */
@@ -40,6 +42,7 @@ struct plan {
 	struct plan_conflict *conflicts;
 	size_t n_conflicts;
 	const struct subsystem *subsystem; /* whose plan() is running; set by the engine */
+	struct plan_owned *owned;	   /* observations that payloads point into; newest first */
 };
 
 void plan_init(struct plan *plan);
@@ -50,6 +53,9 @@ void plan_add(struct plan *plan, enum step_phase phase, unsigned rank, const cha
 	const void *payload, const char *fmt, ...) __attribute__((format(printf, 7, 8)));
 void plan_conflict(struct plan *plan, const char *object, const char *fmt, ...) __attribute__((format(printf, 3, 4)));
 
+/* p lives as long as the plan: plan_free() gives it to free_fn. */
+void plan_own(struct plan *plan, void *p, void (*free_fn)(void *));
+
 /* Puts the steps into running order. `order` is the list of subsystems. */
 void plan_sort(struct plan *plan, const struct subsystem *const *order, size_t n);
 
@@ -58,5 +64,8 @@ static inline bool plan_is_empty(const struct plan *plan)
 	return plan->n_steps == 0 && plan->n_conflicts == 0;
 }
 
-/* One line a step: "  + segment gpu: create vx10010 ...            [impact]"; and a closing line with the counts. */
+/*
+ * One line a step: "  + segment gpu: create vx10010 ...   [impact]", with - for removals; conflicts as "  ! ...";
+ * and a closing line with the counts: "3 steps, 1 interrupts traffic", "nothing to do".
+ */
 void plan_print(const struct plan *plan, struct buf *out);
