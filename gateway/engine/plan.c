@@ -44,7 +44,7 @@ void plan_own(struct plan *plan, void *p, void (*free_fn)(void *))
 	plan->owned = o;
 }
 
-static const char *format(struct plan *plan, const char *fmt, va_list ap)
+__attribute__((format(printf, 2, 0))) static const char *format(struct plan *plan, const char *fmt, va_list ap)
 {
 	struct buf text = {0};
 	const char *copy;
