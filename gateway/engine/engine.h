@@ -26,11 +26,16 @@ struct engine {
 	const struct config *running; /* NULL before the first commit; owned through running_arena */
 	struct arena *running_arena;
 	/* How it stands, for `show status`. */
-	bool converged; /* the last look found an empty plan */
-	uint64_t n_commits, n_repairs;
+	bool converged;	    /* the last look found an empty plan */
+	bool facts_changed; /* set by who changed a fact: the next turn of the reconciler adapts, it repairs no drift */
+	uint64_t n_commits, n_repairs, n_adaptations;
 	time_t last_commit, last_repair;
 	char last_repair_text[256]; /* first step of the last repair */
-	char *trouble;		    /* NULL, or what could not be made so, object by object */
+	uint64_t n_same_repair;	    /* how often in a row it was this one */
+	char *trouble;		    /* NULL, or what could not be made so, a line per object */
+	/* May be NULL: told of each commit's plan before it runs. */
+	void (*on_plan)(void *arg, const struct plan *plan);
+	void *on_plan_arg;
 };
 
 enum commit_result {
@@ -40,6 +45,9 @@ enum commit_result {
 	COMMIT_ROLLED_BACK, /* a step failed; the previous config is back and verified */
 	COMMIT_BROKEN,	    /* a step failed and the previous config could not be restored either: see engine.trouble */
 };
+
+/* "applied", "nothing", "refused", "rolled-back", "broken". */
+const char *commit_result_name(enum commit_result result);
 
 void engine_init(struct engine *e, const struct subsystem *const *subsystems, size_t n);
 void engine_free(struct engine *e);
@@ -56,11 +64,18 @@ int engine_plan(struct engine *e, const struct config *cfg, struct plan *plan, s
  */
 enum commit_result engine_commit(struct engine *e, const struct config *cfg, struct arena *arena, struct buf *report);
 
+/*
+ * Names cfg as the config that runs already (a restart), without a look: a failing commit then comes back to it.
+ * Takes over `arena`.
+ */
+void engine_adopt(struct engine *e, const struct config *cfg, struct arena *arena);
+
 /* Takes everything of ours out of the kernel. */
 enum commit_result engine_teardown(struct engine *e, struct buf *report);
 
 /*
- * The reconciler's turn: plan for the running config and, if that is not empty, repair and report (log once).
- * Returns the number of steps done, 0 if converged, -errno if it could not.
+ * The reconciler's turn: plan for the running config and, if that is not empty, repair and report (log once). An object
+ * that cannot be made so, or that has something else in its way, does not keep the others from being repaired.
+ * Returns the number of steps done, 0 if converged, -errno if it could not; trouble is logged when it changes.
  */
 int engine_reconcile(struct engine *e);
