@@ -7,20 +7,25 @@ import contextlib
 import json
 import os
 import pathlib
-import signal
 import subprocess
+import sys
 import tempfile
 import time
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
-BUILD = ROOT / "build"
+sys.path.insert(0, str(ROOT / "tests/lib"))
+
+import hand  # noqa: E402
+import netns  # noqa: E402
+from gateway import BUILD, Gateway  # noqa: E402
+
 SEGMENTS = 1000
 FIRST_VNI = 10000
 REMOTES = ("10.255.1.1", "10.255.2.1")
 
 
-def run(*argv, **kw):
-    return subprocess.run([str(a) for a in argv], check=True, capture_output=True, text=True, **kw).stdout
+def run(*argv):
+    return netns.run(*argv, timeout=300).stdout
 
 
 def timed(*argv):
@@ -38,61 +43,35 @@ class Group:
 
 @contextlib.contextmanager
 def namespaces(*names):
-    """Network namespaces of this run; gone at the end, with their processes' help or without."""
+    """Network namespaces of this run, gone at the end."""
     full = [f"fwb{os.getpid()}-{n}" for n in names]
     try:
         for n in full:
-            run("ip", "netns", "add", n)
-            run("ip", "-n", n, "link", "set", "lo", "up")
+            netns.create(n)
         yield full
     finally:
         for n in full:
-            subprocess.run(["ip", "netns", "del", n], check=False, capture_output=True)
+            netns.delete(n)
 
 
-class Gateway:
-    """A fairwayd in a namespace."""
+@contextlib.contextmanager
+def gateway(ns, folder, text):
+    """A converged fairwayd in a namespace."""
+    gw = Gateway(ns, pathlib.Path(folder) / ns, "bench")
+    gw.install(text)
+    try:
+        yield gw.boot()
+    finally:
+        gw.stop()
 
-    def __init__(self, netns, folder, text):
-        self.netns, self.folder = netns, pathlib.Path(folder)
-        self.folder.mkdir(parents=True, exist_ok=True)
-        self.config = self.folder / "fairway.yaml"
-        self.config.write_text(text)
-        self.log = open(self.folder / "log", "w", encoding="utf-8")
-        self.process = subprocess.Popen(
-            ["ip", "netns", "exec", netns, BUILD / "fairwayd", "--config", self.config, "--instance", "bench",
-             "--run-dir", self.folder / "run", "--state-dir", self.folder / "state"], stderr=self.log, stdout=self.log)
-        self.wait_ready()
 
-    def wait_ready(self):
-        deadline = time.monotonic() + 20
-        while time.monotonic() < deadline:
-            r = subprocess.run(self.command("--json", "show", "status"), capture_output=True, text=True, check=False)
-            if r.returncode == 0 and '"converged": true' in r.stdout:
-                return
-            if self.process.poll() is not None:
-                break
-            time.sleep(0.02)
-        raise RuntimeError("fairwayd did not converge: " + (self.folder / "log").read_text())
+def apply_time(gw, path):
+    return timed(*gw.command("apply", path))
 
-    def command(self, *args):
-        return [str(BUILD / "fairway"), "--run-dir", str(self.folder / "run"), *[str(a) for a in args]]
 
-    def apply(self, path):
-        return timed(*self.command("apply", path))
-
-    def rss_mb(self):
-        status = pathlib.Path(f"/proc/{self.process.pid}/status").read_text()
-        return int(next(line for line in status.splitlines() if line.startswith("VmRSS")).split()[1]) / 1024
-
-    def stop(self):
-        self.process.send_signal(signal.SIGTERM)
-        try:
-            self.process.wait(10)
-        except subprocess.TimeoutExpired:
-            self.process.kill()
-            self.process.wait()
-        self.log.close()
+def rss_mb(gw):
+    status = pathlib.Path(f"/proc/{gw.child.pid}/status").read_text(encoding="ascii")
+    return int(next(line for line in status.splitlines() if line.startswith("VmRSS")).split()[1]) / 1024
 
 
 def base_config(hostname="bench-gw", segments=()):
@@ -125,36 +104,33 @@ def batch_files(folder):
     return paths
 
 
-def uplink(netns, peer_netns):
-    run("ip", "-n", netns, "link", "add", "eth1", "type", "veth", "peer", "name", "eth1", "netns", peer_netns)
-    run("ip", "-n", peer_netns, "link", "set", "eth1", "up")
+def wire(a, a_if, b, b_if):
+    netns.ip(a, f"link add {a_if} type veth peer name {b_if} netns {b}\nlink set {a_if} up\n")
+    netns.ip(b, f"link set {b_if} up\n")
 
 
 def measure_apply(runs):
     first, again, one_more, rss = [], [], [], []
-    with tempfile.TemporaryDirectory() as folder, namespaces("ours", "hand", "far") as (ours, hand, far):
-        uplink(ours, far)
+    with tempfile.TemporaryDirectory() as folder, namespaces("ours", "hand", "far") as (ours, theirs, far):
+        wire(ours, "eth1", far, "eth1")
         vnis = range(FIRST_VNI, FIRST_VNI + SEGMENTS)
         files = {n: pathlib.Path(folder) / f"{n}.yaml" for n in ("none", "all", "more")}
         files["none"].write_text(base_config())
         files["all"].write_text(base_config(segments=vnis))
         files["more"].write_text(base_config(segments=[*vnis, FIRST_VNI + SEGMENTS]))
         ip_batch, bridge_batch, remove_batch = batch_files(folder)
-        gateway = Gateway(ours, pathlib.Path(folder) / "gw", base_config())
-        try:
+        with gateway(ours, folder, base_config()) as gw:
             for _ in range(runs):
-                t_first = gateway.apply(files["all"])
-                t_again = gateway.apply(files["all"])
-                t_more = gateway.apply(files["more"])
-                rss.append((gateway.rss_mb(), None))
-                gateway.apply(files["none"])
-                t_hand = timed("ip", "-n", hand, "-batch", ip_batch) + timed("bridge", "-n", hand, "-batch", bridge_batch)
-                run("ip", "-n", hand, "-batch", remove_batch)
+                t_first = apply_time(gw, files["all"])
+                t_again = apply_time(gw, files["all"])
+                t_more = apply_time(gw, files["more"])
+                rss.append((rss_mb(gw), None))
+                apply_time(gw, files["none"])
+                t_hand = timed("ip", "-n", theirs, "-batch", ip_batch) + timed("bridge", "-n", theirs, "-batch", bridge_batch)
+                run("ip", "-n", theirs, "-batch", remove_batch)
                 first.append((t_first, t_hand))
                 again.append((t_again, t_first))
                 one_more.append((t_more, t_first))
-        finally:
-            gateway.stop()
     yield "apply-1000", "s", ("max", 1.3), first
     yield "apply-again", "s", ("max", 0.15), again
     yield "apply-one-more", "s", ("max", 0.1), one_more
@@ -179,28 +155,10 @@ def measure_check(runs):
     yield "check-10000-memory", "MB", ("max", 150), memory
 
 
-def wire(a, a_if, b, b_if):
-    run("ip", "-n", a, "link", "add", a_if, "type", "veth", "peer", "name", b_if, "netns", b)
-    for n, i in ((a, a_if), (b, b_if)):
-        run("ip", "-n", n, "link", "set", i, "up")
-
-
-def by_hand(netns, me, peer, line, far_line):
-    """One bridged VXLAN segment as somebody makes it by hand, tuned no worse than ours; no firewall."""
-    commands = f"""
-link set lo up
-addr add {me}/32 dev lo
-addr add {line}/30 dev eth1
-route add {peer}/32 via {far_line}
-link add br1 type bridge mcast_snooping 0
-link add vx1 type vxlan id 100 local {me} remote {peer} dstport 4789 df inherit tos inherit
-link set vx1 mtu 1500 master br1 up
-link set eth2 master br1
-link set br1 up
-"""
-    run("ip", "-n", netns, "-batch", "-", input=commands)
-    for key in ("bridge-nf-call-iptables", "bridge-nf-call-ip6tables", "bridge-nf-call-arptables"):
-        run("ip", "netns", "exec", netns, "sysctl", "-qw", f"net.bridge.{key}=0")
+def by_hand(ns, me, peer, line, far_line):
+    """The same segment as somebody makes it by hand, tuned no worse than ours; no firewall."""
+    hand.underlay(ns, "eth1", f"{line}/30", f"{me}/32", far_line, [peer])
+    hand.bridged(ns, 100, me, [peer], "eth2")
 
 
 def fairway_config(hostname, me, peer, line, far_line):
@@ -226,12 +184,11 @@ def two_sites(folder, kind):
         wire(g2, "eth2", h2, "eth0")
         for host, number in ((h1, 1), (h2, 2)):
             run("ip", "-n", host, "addr", "add", f"10.99.0.{number}/24", "dev", "eth0")
-        for netns, end in ((g1, ends[0]), (g2, ends[1])):
+        for ns, end in ((g1, ends[0]), (g2, ends[1])):
             if kind == "hand":
-                by_hand(netns, *end)
+                by_hand(ns, *end)
             else:
-                gateway = Gateway(netns, pathlib.Path(folder) / netns, fairway_config(netns[-2:], *end))
-                stack.callback(gateway.stop)
+                stack.enter_context(gateway(ns, folder, fairway_config(ns[-2:], *end)))
         run("ip", "netns", "exec", h1, "ping", "-c", "1", "-w", "10", "10.99.0.2")
         yield h1, h2
 
@@ -269,14 +226,15 @@ def measure_traffic(runs):
     with tempfile.TemporaryDirectory() as folder:
         blast = pathlib.Path(folder) / "udp_blast"
         run("gcc", "-O2", "-D_GNU_SOURCE", "-o", blast, ROOT / "tests/bench/udp_blast.c")
-        with two_sites(folder, "fairway") as ours, two_sites(folder, "hand") as hand:
-            tcp_gbit(*ours), tcp_gbit(*hand)
+        with two_sites(folder, "fairway") as ours, two_sites(folder, "hand") as theirs:
+            tcp_gbit(*ours)
+            tcp_gbit(*theirs)
             for i in range(runs):
-                order = (ours, hand) if i % 2 == 0 else (hand, ours)
+                order = (ours, theirs) if i % 2 == 0 else (theirs, ours)
                 t = {pair: tcp_gbit(*pair) for pair in order}
                 p = {pair: kpps(*pair, blast) for pair in order}
-                tcp.append((t[ours], t[hand]))
-                packets.append((p[ours], p[hand]))
+                tcp.append((t[ours], t[theirs]))
+                packets.append((p[ours], p[theirs]))
     yield "tcp-throughput", "Gbit/s", ("min", 0.95), tcp
     yield "packets-64", "kpps", ("min", 0.85), packets
 
