@@ -4,8 +4,9 @@
  * has them (observed). The one idea: rules are few and fixed, all that varies with the config is set elements; so a
  * change is some elements more or less, and only a change of the rules themselves swaps a table, in one transaction.
  *
- * Every rule carries a comment "fw:HASH" of its own text: that is how a rule in the kernel is known to be ours and
- * whole without parsing it back, also after a restart.
+ * Every table, set, chain and rule carries a comment "fw:HASH" of its own declaration: that is how an object in the
+ * kernel is known to be ours and whole without parsing it back, also after a restart. What can be changed in place
+ * without losing the comment (a chain's policy, a table's dormant flag) is compared besides.
  */
 #pragma once
 
@@ -23,42 +24,47 @@ struct nft_elem {
 	const char *text;	  /* as in nft syntax: `10.0.0.1 . 10010`, `"vx10010"`; only in a wanted model */
 	uint8_t key[NFT_KEY_MAX]; /* as the kernel has it: network order, each part padded to 4 bytes */
 	uint8_t key_len;
-	/* observed only: of sets with counters */
-	uint64_t packets, bytes;
+	uint64_t packets, bytes; /* observed only: of sets with counters */
 };
 
 struct nft_set {
 	const char *name;
 	const char *spec;	/* the body of its declaration: "typeof ip saddr . @th,96,24", "type ifname; counter" */
 	const char *object;	/* what its elements are about, for plan texts: "the VXLAN sources" */
+	uint64_t hash;		/* wanted: of spec; observed: from the comment, 0 if there is none */
 	struct nft_elem *elems; /* sorted by key */
 	size_t n_elems, cap_elems;
 };
 
 struct nft_rule {
-	const char *text; /* wanted: nft syntax without comment */
-	uint64_t hash;	  /* wanted: of text; observed: from the comment, 0 if there is none */
+	const char *text;	 /* wanted: nft syntax without comment */
+	uint64_t hash;		 /* wanted: of text; observed: from the comment, 0 if there is none */
+	uint64_t packets, bytes; /* observed only: of rules with a counter */
 };
 
 struct nft_chain {
 	const char *name;
 	const char *hook; /* "type filter hook input priority 0; policy accept;", or NULL for a plain chain */
+	uint64_t hash;	  /* wanted: of hook; observed: from the comment, 0 if there is none */
+	bool drop;	  /* its policy; observed: as it is now */
 	struct nft_rule *rules;
 	size_t n_rules, cap_rules;
 };
 
 struct nft_table {
-	const char *family;   /* "inet", "bridge", "netdev" */
-	const char *name;     /* starts with "fairway_" */
-	struct nft_set *sets; /* sorted by name once nft_model_seal() ran */
+	const char *family;    /* "inet", "bridge", "netdev" */
+	const char *name;      /* starts with "fairway_" */
+	bool ours;	       /* wanted: always; observed: it carries our comment */
+	bool dormant;	       /* observed: somebody switched it off */
+	struct nft_set **sets; /* sorted by name once nft_model_seal() ran */
 	size_t n_sets, cap_sets;
-	struct nft_chain *chains; /* in order of declaration: a chain before those that jump to it */
+	struct nft_chain **chains; /* in order of declaration: a chain before those that jump to it */
 	size_t n_chains, cap_chains;
 };
 
 struct nft_model {
 	struct arena *arena;
-	struct nft_table *tables; /* sorted by family, name once sealed */
+	struct nft_table **tables; /* sorted by family, name once sealed */
 	size_t n_tables, cap_tables;
 };
 
@@ -73,11 +79,29 @@ struct nft_chain *nft_add_chain(struct nft_model *m, struct nft_table *t, const 
 void nft_add_rule(struct nft_model *m, struct nft_chain *c, const char *fmt, ...) __attribute__((format(printf, 3, 4)));
 void nft_add_elem(struct nft_model *m, struct nft_set *s, const void *key, size_t len, const char *fmt, ...)
 	__attribute__((format(printf, 5, 6)));
-/* Sorts; drops duplicate elements. To be called once, after the last add. Pointers from nft_add_* are stale then. */
+/* The same for what was observed: no texts; the caller fills in the rest before the next add. len <= NFT_KEY_MAX. */
+struct nft_rule *nft_add_observed_rule(struct nft_model *m, struct nft_chain *c, uint64_t hash);
+struct nft_elem *nft_add_observed_elem(struct nft_model *m, struct nft_set *s, const void *key, size_t len);
+
+/* Sorts; drops duplicate elements. To be called once, after the last add. Tables, sets and chains stay where they are.
+ */
 void nft_model_seal(struct nft_model *m);
 
-/* Key bytes of an interface name element (16 bytes), and of a 24-bit raw payload such as a VNI. */
+/* By name; NULL if there is none. */
+const struct nft_table *nft_model_table(const struct nft_model *m, const char *family, const char *name);
+const struct nft_set *nft_table_set(const struct nft_table *t, const char *name);
+const struct nft_chain *nft_table_chain(const struct nft_table *t, const char *name);
+
+/* Key bytes of an interface name element, and of a 24-bit raw payload such as a VNI, each with its padding. */
 void nft_key_ifname(const char *ifname, uint8_t ret[16]);
+void nft_key_u24(uint32_t value, uint8_t ret[4]);
+int nft_key_cmp(const struct nft_elem *a, const struct nft_elem *b);
+
+/* The comment of a declaration with this hash, and back: 0 if text is no comment of ours. */
+enum { NFT_COMMENT_MAX = 20 };
+const char *nft_comment(uint64_t hash, char ret[NFT_COMMENT_MAX]);
+uint64_t nft_comment_hash(const char *text);
+uint64_t nft_table_hash(const struct nft_table *t);
 
 /* --- difference (pure) --- */
 
@@ -86,14 +110,21 @@ enum nft_op { NFT_REPLACE_TABLE, NFT_DELETE_TABLE, NFT_ADD_ELEMS, NFT_DEL_ELEMS 
 /* Payload of a step of the nft subsystem. */
 struct nft_step {
 	enum nft_op op;
-	const struct nft_table *table; /* wanted (REPLACE, ADD, DEL); only family and name are set for DELETE */
-	const struct nft_set *set;     /* ADD_ELEMS, DEL_ELEMS */
-	const struct nft_elem *elems;  /* ADD_ELEMS, DEL_ELEMS: for DEL the text is made from the key, see nft_plan.c */
+	const struct nft_table *table; /* wanted; for DELETE observed */
+	const struct nft_table *have;  /* REPLACE: what stands there, whose element counters live on; NULL if nothing */
+	const struct nft_set *set;     /* ADD_ELEMS, DEL_ELEMS: wanted */
+	const struct nft_elem *elems;  /* ADD_ELEMS, DEL_ELEMS: for DEL observed, the text is made from the key */
 	size_t n_elems;
 };
 
 /* Adds the steps from have to want. Both sealed; what they point to must outlive the plan. */
 void nft_plan(const struct nft_model *want, const struct nft_model *have, struct plan *plan);
+
+/*
+ * The element's text from its key, as a set of this spec has it: what an observed element is called. False if the spec
+ * has a part whose printing is not known here.
+ */
+bool nft_elem_print(const char *spec, const struct nft_elem *elem, struct buf *out);
 
 /* The nft commands of one step: for `nft -f`, golden files and the edge. */
 void nft_step_print(const struct nft_step *step, struct buf *out);

@@ -1,0 +1,270 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Building and sealing nft models; see nft.h. Pure. Tables, sets and chains are allocated one by one, so that a
+ * renderer may hold on to several while it fills them; elements, of which there are many, lie in one array per set.
+ */
+#include "gateway/nft/nft.h"
+
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "gateway/base/arena.h"
+#include "gateway/base/buf.h"
+#include "gateway/base/str.h"
+
+static const char comment_prefix[] = "fw:";
+
+/* Room for one more at the end of an array in the model's arena; the old array stays behind there. */
+static void *grow(struct arena *arena, void *array, size_t n, size_t *cap, size_t size)
+{
+	void *larger;
+
+	if (n < *cap)
+		return array;
+	*cap = *cap ? 2 * *cap : 8;
+	larger = arena_array(arena, *cap, size);
+	if (n > 0)
+		memcpy(larger, array, n * size);
+	return larger;
+}
+
+__attribute__((format(printf, 2, 0))) static const char *format(struct arena *arena, const char *fmt, va_list ap)
+{
+	struct buf text = {0};
+	const char *copy;
+
+	buf_vprintf(&text, fmt, ap);
+	copy = arena_strndup(arena, buf_str(&text), text.len);
+	buf_free(&text);
+	return copy;
+}
+
+struct nft_table *nft_add_table(struct nft_model *m, const char *family, const char *name)
+{
+	struct nft_table *t = arena_new_obj(m->arena, struct nft_table);
+
+	t->family = arena_strdup(m->arena, family);
+	t->name = arena_strdup(m->arena, name);
+	t->ours = true;
+	m->tables = grow(m->arena, m->tables, m->n_tables, &m->cap_tables, sizeof(*m->tables));
+	m->tables[m->n_tables++] = t;
+	return t;
+}
+
+struct nft_set *nft_add_set(
+	struct nft_model *m, struct nft_table *t, const char *name, const char *spec, const char *object)
+{
+	struct nft_set *s = arena_new_obj(m->arena, struct nft_set);
+
+	s->name = arena_strdup(m->arena, name);
+	s->spec = spec ? arena_strdup(m->arena, spec) : NULL;
+	s->object = object ? arena_strdup(m->arena, object) : NULL;
+	s->hash = spec ? str_hash(spec) : 0;
+	t->sets = grow(m->arena, t->sets, t->n_sets, &t->cap_sets, sizeof(*t->sets));
+	t->sets[t->n_sets++] = s;
+	return s;
+}
+
+struct nft_chain *nft_add_chain(struct nft_model *m, struct nft_table *t, const char *name, const char *hook)
+{
+	struct nft_chain *c = arena_new_obj(m->arena, struct nft_chain);
+
+	c->name = arena_strdup(m->arena, name);
+	c->hook = hook ? arena_strdup(m->arena, hook) : NULL;
+	c->hash = str_hash(hook ? hook : "");
+	c->drop = hook && strstr(hook, "policy drop");
+	t->chains = grow(m->arena, t->chains, t->n_chains, &t->cap_chains, sizeof(*t->chains));
+	t->chains[t->n_chains++] = c;
+	return c;
+}
+
+static struct nft_rule *add_rule(struct nft_model *m, struct nft_chain *c)
+{
+	c->rules = grow(m->arena, c->rules, c->n_rules, &c->cap_rules, sizeof(*c->rules));
+	return &c->rules[c->n_rules++];
+}
+
+void nft_add_rule(struct nft_model *m, struct nft_chain *c, const char *fmt, ...)
+{
+	struct nft_rule *r = add_rule(m, c);
+	va_list ap;
+
+	va_start(ap, fmt);
+	r->text = format(m->arena, fmt, ap);
+	va_end(ap);
+	r->hash = str_hash(r->text);
+}
+
+struct nft_rule *nft_add_observed_rule(struct nft_model *m, struct nft_chain *c, uint64_t hash)
+{
+	struct nft_rule *r = add_rule(m, c);
+
+	r->hash = hash;
+	return r;
+}
+
+struct nft_elem *nft_add_observed_elem(struct nft_model *m, struct nft_set *s, const void *key, size_t len)
+{
+	struct nft_elem *e;
+
+	s->elems = grow(m->arena, s->elems, s->n_elems, &s->cap_elems, sizeof(*s->elems));
+	e = &s->elems[s->n_elems++];
+	if (len > NFT_KEY_MAX)
+		abort();
+	memcpy(e->key, key, len);
+	e->key_len = (uint8_t)len;
+	return e;
+}
+
+void nft_add_elem(struct nft_model *m, struct nft_set *s, const void *key, size_t len, const char *fmt, ...)
+{
+	struct nft_elem *e = nft_add_observed_elem(m, s, key, len);
+	va_list ap;
+
+	va_start(ap, fmt);
+	e->text = format(m->arena, fmt, ap);
+	va_end(ap);
+}
+
+/* --- sealing and finding --- */
+
+int nft_key_cmp(const struct nft_elem *a, const struct nft_elem *b)
+{
+	int c = memcmp(a->key, b->key, a->key_len < b->key_len ? a->key_len : b->key_len);
+
+	return c ? c : (int)a->key_len - (int)b->key_len;
+}
+
+static int elem_cmp(const void *a, const void *b)
+{
+	return nft_key_cmp(a, b);
+}
+
+static int set_cmp(const void *pa, const void *pb)
+{
+	const struct nft_set *const *a = pa, *const *b = pb;
+
+	return strcmp((*a)->name, (*b)->name);
+}
+
+static int table_cmp(const void *pa, const void *pb)
+{
+	const struct nft_table *const *a = pa, *const *b = pb;
+	int c = strcmp((*a)->family, (*b)->family);
+
+	return c ? c : strcmp((*a)->name, (*b)->name);
+}
+
+static void sort(void *array, size_t n, size_t size, int (*cmp)(const void *, const void *))
+{
+	if (n > 1)
+		qsort(array, n, size, cmp);
+}
+
+static void seal_set(struct nft_set *s)
+{
+	size_t kept = 0;
+
+	sort(s->elems, s->n_elems, sizeof(*s->elems), elem_cmp);
+	for (size_t i = 0; i < s->n_elems; i++)
+		if (kept == 0 || nft_key_cmp(&s->elems[kept - 1], &s->elems[i]) != 0)
+			s->elems[kept++] = s->elems[i];
+	s->n_elems = kept;
+}
+
+void nft_model_seal(struct nft_model *m)
+{
+	sort(m->tables, m->n_tables, sizeof(*m->tables), table_cmp);
+	for (size_t i = 0; i < m->n_tables; i++) {
+		struct nft_table *t = m->tables[i];
+
+		sort(t->sets, t->n_sets, sizeof(*t->sets), set_cmp);
+		for (size_t k = 0; k < t->n_sets; k++)
+			seal_set(t->sets[k]);
+	}
+}
+
+const struct nft_table *nft_model_table(const struct nft_model *m, const char *family, const char *name)
+{
+	for (size_t i = 0; i < m->n_tables; i++)
+		if (str_eq(m->tables[i]->family, family) && str_eq(m->tables[i]->name, name))
+			return m->tables[i];
+	return NULL;
+}
+
+const struct nft_set *nft_table_set(const struct nft_table *t, const char *name)
+{
+	for (size_t i = 0; i < t->n_sets; i++)
+		if (str_eq(t->sets[i]->name, name))
+			return t->sets[i];
+	return NULL;
+}
+
+const struct nft_chain *nft_table_chain(const struct nft_table *t, const char *name)
+{
+	for (size_t i = 0; i < t->n_chains; i++)
+		if (str_eq(t->chains[i]->name, name))
+			return t->chains[i];
+	return NULL;
+}
+
+/* --- keys --- */
+
+void nft_key_ifname(const char *ifname, uint8_t ret[16])
+{
+	size_t len = strnlen(ifname, 15);
+
+	memset(ret, 0, 16);
+	memcpy(ret, ifname, len);
+}
+
+void nft_key_u24(uint32_t value, uint8_t ret[4])
+{
+	ret[0] = (uint8_t)(value >> 16);
+	ret[1] = (uint8_t)(value >> 8);
+	ret[2] = (uint8_t)value;
+	ret[3] = 0; /* the part is three bytes long, its register four */
+}
+
+/* --- comments --- */
+
+const char *nft_comment(uint64_t hash, char ret[NFT_COMMENT_MAX])
+{
+	(void)snprintf(ret, NFT_COMMENT_MAX, "%s%016" PRIx64, comment_prefix, hash);
+	return ret;
+}
+
+uint64_t nft_comment_hash(const char *text)
+{
+	size_t prefix = sizeof(comment_prefix) - 1;
+	uint64_t hash = 0;
+
+	if (!text || !str_starts(text, comment_prefix) || strlen(text) != prefix + 16)
+		return 0;
+	for (const char *p = text + prefix; *p; p++) {
+		unsigned digit;
+
+		if (*p >= '0' && *p <= '9')
+			digit = (unsigned)(*p - '0');
+		else if (*p >= 'a' && *p <= 'f')
+			digit = (unsigned)(*p - 'a') + 10;
+		else
+			return 0;
+		hash = hash << 4 | digit;
+	}
+	return hash;
+}
+
+uint64_t nft_table_hash(const struct nft_table *t)
+{
+	struct buf text = {0};
+	uint64_t hash;
+
+	buf_printf(&text, "%s %s", t->family, t->name);
+	hash = str_hash(buf_str(&text));
+	buf_free(&text);
+	return hash;
+}
