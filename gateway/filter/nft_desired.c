@@ -1,0 +1,12 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* All nft tables that a config means, in one model: whose renderers they are is known only here. Pure. */
+#include "gateway/nft/nft.h"
+#include "gateway/nft/nft_subsystem.h"
+#include "overlay/overlay.h"
+
+void nft_desired(const struct config *cfg, const struct facts *facts, struct nft_model *m)
+{
+	guard_render(cfg, m);
+	mss_render(cfg, facts, m);
+	nft_model_seal(m);
+}

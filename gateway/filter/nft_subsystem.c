@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* The subsystem of all our nft tables; see gateway/nft/nft_subsystem.h. Only ties the parts together. Edge. */
+#include "gateway/nft/nft_subsystem.h"
+
+#include <errno.h>
+
+#include "gateway/base/arena.h"
+#include "gateway/base/cleanup.h"
+#include "gateway/base/str.h"
+#include "gateway/engine/plan.h"
+#include "gateway/engine/subsystem.h"
+#include "gateway/filter/nft_show.h"
+#include "gateway/nft/nft.h"
+#include "gateway/nft/nft_kernel.h"
+
+/* The model lives in its own arena. */
+static struct nft_model *new_model(struct arena *arena)
+{
+	struct nft_model *m = arena_new_obj(arena, struct nft_model);
+
+	m->arena = arena;
+	return m;
+}
+
+static void observed_free(void *observed)
+{
+	const struct nft_model *m = observed;
+
+	if (m)
+		arena_free(m->arena);
+}
+
+static int observe(void **ret_observed)
+{
+	struct nft_model *m = new_model(arena_new());
+	int error = nft_observe(m);
+
+	if (error < 0) {
+		observed_free(m);
+		return error;
+	}
+	*ret_observed = m;
+	return 0;
+}
+
+/* What is wanted lives in the plan's arena: the steps point into it. */
+static int plan(const struct config *cfg, const struct facts *facts, const void *observed, struct plan *ret)
+{
+	struct nft_model *want = new_model(ret->arena);
+
+	nft_desired(cfg, facts, want);
+	nft_plan(want, observed, ret);
+	return 0;
+}
+
+static int show(const char *what, const struct config *cfg, const struct facts *facts, json_t **ret)
+{
+	_cleanup_(arena_freep) struct arena *arena = NULL;
+	struct nft_model *m;
+	int error;
+
+	(void)facts;
+	if (!str_eq(what, "filter"))
+		return -ENOENT;
+	arena = arena_new();
+	m = new_model(arena);
+	error = nft_observe(m);
+	if (error < 0)
+		return error;
+	*ret = nft_show(cfg, m);
+	return 0;
+}
+
+const struct subsystem nft_subsystem = {
+	.name = "nft",
+	.observe = observe,
+	.plan = plan,
+	.apply = nft_apply,
+	.observed_free = observed_free,
+	.show = show,
+};

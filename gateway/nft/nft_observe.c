@@ -1,0 +1,128 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Our nft tables as the kernel has them: a few filtered dumps over one netfilter socket. Edge; the reading of the
+ * messages is nft_parse.c. A dump that a change ran into is not a state that ever was: then all is read again.
+ */
+#include "gateway/nft/nft_kernel.h"
+
+#include <arpa/inet.h>
+#include <errno.h>
+#include <libmnl/libmnl.h>
+#include <linux/netfilter/nf_tables.h>
+#include <linux/netfilter/nfnetlink.h>
+
+#include "gateway/base/cleanup.h"
+#include "gateway/nft/nft.h"
+#include "gateway/nft/nft_parse.h"
+
+enum { DUMP_BUFFER = 64 * 1024, MAX_TRIES = 10 };
+
+struct reader {
+	struct mnl_socket *socket;
+	struct nft_model *model;
+	unsigned seq;
+	int error; /* of nft_parse() */
+	char buffer[DUMP_BUFFER];
+};
+
+static void closesockp(struct mnl_socket **s)
+{
+	if (*s)
+		(void)mnl_socket_close(*s);
+}
+
+static int on_message(const struct nlmsghdr *nlh, void *arg)
+{
+	struct reader *r = arg;
+
+	r->error = nft_parse(nlh, r->model);
+	return r->error < 0 ? MNL_CB_ERROR : MNL_CB_OK;
+}
+
+/* One dump: of everything, of one table, or of one set. The attributes 1 and 2 are table and set. */
+static int dump(struct reader *r, uint16_t type, const struct nft_table *table, const struct nft_set *set)
+{
+	unsigned port = mnl_socket_get_portid(r->socket);
+	struct nlmsghdr *nlh = mnl_nlmsg_put_header(r->buffer);
+	struct nfgenmsg *nfg = mnl_nlmsg_put_extra_header(nlh, sizeof(*nfg));
+	int ran = MNL_CB_OK;
+	ssize_t n;
+
+	nlh->nlmsg_type = (uint16_t)(NFNL_SUBSYS_NFTABLES << 8 | type);
+	nlh->nlmsg_flags = NLM_F_REQUEST | NLM_F_DUMP;
+	nlh->nlmsg_seq = ++r->seq;
+	*nfg = (struct nfgenmsg){.version = NFNETLINK_V0};
+	if (table) {
+		nfg->nfgen_family = nft_family_number(table->family);
+		mnl_attr_put_strz(nlh, NFTA_SET_ELEM_LIST_TABLE, table->name);
+	}
+	if (set)
+		mnl_attr_put_strz(nlh, NFTA_SET_ELEM_LIST_SET, set->name);
+	if (mnl_socket_sendto(r->socket, nlh, nlh->nlmsg_len) < 0)
+		return -errno;
+	while (ran == MNL_CB_OK) {
+		n = mnl_socket_recvfrom(r->socket, r->buffer, sizeof(r->buffer));
+		if (n < 0)
+			return -errno;
+		r->error = 0;
+		ran = mnl_cb_run(r->buffer, (size_t)n, r->seq, port, on_message, r);
+	}
+	if (ran == MNL_CB_STOP)
+		return 0;
+	return r->error < 0 ? r->error : -errno;
+}
+
+static int read_table(struct reader *r, const struct nft_table *t)
+{
+	int error = dump(r, NFT_MSG_GETSET, t, NULL);
+
+	if (error < 0)
+		return error;
+	error = dump(r, NFT_MSG_GETRULE, t, NULL);
+	for (size_t i = 0; error == 0 && i < t->n_sets; i++)
+		error = dump(r, NFT_MSG_GETSETELEM, t, t->sets[i]);
+	return error;
+}
+
+static int read_all(struct reader *r)
+{
+	int error = dump(r, NFT_MSG_GETTABLE, NULL, NULL);
+
+	if (error < 0 || r->model->n_tables == 0)
+		return error;
+	error = dump(r, NFT_MSG_GETCHAIN, NULL, NULL);
+	for (size_t i = 0; error == 0 && i < r->model->n_tables; i++)
+		if (r->model->tables[i]->ours)
+			error = read_table(r, r->model->tables[i]);
+	return error;
+}
+
+/* A fresh socket each time: nothing of an earlier, broken dump can be left in it. */
+static int observe_once(struct nft_model *m)
+{
+	_cleanup_(closesockp) struct mnl_socket *socket = mnl_socket_open2(NETLINK_NETFILTER, SOCK_CLOEXEC);
+	_cleanup_free_ struct reader *r = NULL;
+
+	if (!socket || mnl_socket_bind(socket, 0, MNL_SOCKET_AUTOPID) < 0)
+		return -errno;
+	r = calloc(1, sizeof(*r));
+	if (!r)
+		abort();
+	r->socket = socket;
+	r->model = m;
+	return read_all(r);
+}
+
+int nft_observe(struct nft_model *m)
+{
+	int error = -EINTR;
+
+	/* EINTR: changed during the dump. ENOENT: a table or set went between two dumps. */
+	for (int i = 0; i < MAX_TRIES && (error == -EINTR || error == -ENOENT); i++) {
+		*m = (struct nft_model){.arena = m->arena};
+		error = observe_once(m);
+	}
+	if (error == 0)
+		nft_model_seal(m);
+	return error;
+}
