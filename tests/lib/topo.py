@@ -14,7 +14,7 @@
         ends: ["gw1:eth3", "gw2:eth3"]
         hidden: {mtu: 1400, addresses: [172.31.1.6], a: {172.31.1.1: [10.255.0.1]}, b: {172.31.1.2: [10.255.1.1]}}
 
-The one idea: a link between two gateways runs through a namespace of its own, the provider's. There it is shaped, cut, black-holed
+The one idea: a link between two gateways (or routers) runs through a namespace of its own, the provider's. There it is shaped, cut, black-holed
 or squeezed through a router, so that a gateway sees a failure as it would see the provider's, and nothing in the gateway's own
 namespace (which fairwayd watches and repairs) has to be touched.
 """
@@ -112,8 +112,8 @@ class Link:
         self.hidden = spec.get("hidden")
         if self.hidden is not None:
             _known(f"{what}: hidden", self.hidden, ("mtu", "addresses", "a", "b"))
-        both_gateways = all(nodes[n].kind == "gateway" for n, _ in self.ends)
-        self.has_provider = both_gateways or self.hidden is not None
+        is_line = all(nodes[n].kind in ("gateway", "router") for n, _ in self.ends)
+        self.has_provider = is_line or self.hidden is not None
 
     @staticmethod
     def _end(what, end, nodes):

@@ -252,17 +252,17 @@ static int cmd_keys(unsigned segments, unsigned mss)
 	return bad > 0 ? 1 : 0;
 }
 
-/* The first table is fine, the second has a rule that nft does not understand: neither may be there afterwards. */
-static int cmd_refuse(void)
+/* The first new table is fine, the second has a rule that jumps nowhere: neither may be there afterwards. */
+static int cmd_refuse(unsigned segments, unsigned mss)
 {
 	_cleanup_(turn_free) struct turn t = {0};
-	struct nft_table *table;
+	struct nft_table *bad;
 
-	if (turn_plan(&t, 0, 0) < 0)
+	if (turn_plan(&t, segments, mss) < 0 || t.plan.n_steps > 0)
 		return 1;
 	(void)nft_add_table(&t.want, "inet", "fairway_a");
-	table = nft_add_table(&t.want, "inet", "fairway_b");
-	nft_add_rule(&t.want, nft_add_chain(&t.want, table, "c", NULL), "jump nowhere");
+	bad = nft_add_table(&t.want, "inet", "fairway_b");
+	nft_add_rule(&t.want, nft_add_chain(&t.want, bad, "c", NULL), "jump nowhere");
 	nft_plan(&t.want, &t.have, &t.plan);
 	return turn_apply(&t) < 0 ? 0 : 1;
 }
@@ -339,7 +339,7 @@ int main(int argc, char **argv)
 	if (str_eq(cmd, "keys"))
 		return cmd_keys(a, b);
 	if (str_eq(cmd, "refuse"))
-		return cmd_refuse();
+		return cmd_refuse(a, b);
 	if (str_eq(cmd, "watch"))
 		return cmd_watch(a);
 	if (str_eq(cmd, "bench"))

@@ -1,0 +1,104 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Fixtures of the network tests. A lab is shared where it can be, brought back to its first state after each test, and always taken
+down; one that a killed run left is removed at the start of the next."""
+import os
+import pathlib
+import sys
+
+import pytest
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "lib"))
+
+import gateway  # noqa: E402
+import netns  # noqa: E402
+import process  # noqa: E402
+import sites  # noqa: E402
+import topo  # noqa: E402
+
+
+@pytest.fixture(scope="session", autouse=True)
+def clean_machine():
+    if os.geteuid() != 0:
+        pytest.exit("the network tests need root, for network namespaces", returncode=1)
+    topo.terminate_cleanly()
+    topo.sweep()
+
+
+def kernel_has(feature, *argv):
+    """Skips the test, naming the feature, where this kernel cannot do `argv` in a namespace."""
+    ns = f"{topo.PREFIX}try-{os.getpid()}"
+    netns.create(ns)
+    try:
+        if netns.run(*argv, ns=ns, check=False).returncode != 0:
+            pytest.skip(f"this kernel has no {feature}")
+    finally:
+        netns.delete(ns)
+
+
+@pytest.fixture(scope="session", autouse=True)
+def vxlan(clean_machine):
+    kernel_has("VXLAN", "ip", "link", "add", "v", "type", "vxlan", "id", "1", "dstport", "4789")
+
+
+class Pair:
+    """The lab of sites.two_sites(), and what tests ask of it."""
+
+    def __init__(self, lab):
+        self.lab = lab
+        self.gw1, self.gw2 = lab.gateways["gw1"], lab.gateways["gw2"]
+        self.h1, self.h2 = lab.ns("h1"), lab.ns("h2")
+
+    def end(self, end):
+        """(namespace, interface, address)"""
+        return (self.lab.ns(end[0]), *end[1:])
+
+    def address(self, end):
+        return self.lab.ns(end[0]), end[2]
+
+    def flow(self, path):
+        """For probe.Stream."""
+        return (path.label, *self.address(path.near), *self.address(path.far))
+
+    def flows(self, *labels):
+        return [self.flow(p) for p in sites.paths() if not labels or p.label in labels]
+
+    def reset(self):
+        """Both gateways run their first config, converged."""
+        for name, gw in (("gw1", self.gw1), ("gw2", self.gw2)):
+            text = sites.text(sites.gateway_config(name))
+            if not gw.running():
+                gw.install(text)
+                gw.boot()
+            gw.apply(text)
+            gw.wait_converged()
+
+
+@pytest.fixture(scope="session")
+def pair_lab():
+    with topo.temporary(sites.two_sites()) as lab:
+        yield Pair(lab)
+
+
+@pytest.fixture
+def pair(pair_lab):
+    yield pair_lab
+    pair_lab.reset()
+    flush_path_mtu(pair_lab)
+
+
+def flush_path_mtu(pair):
+    """What the hosts have learned about path MTUs is forgotten."""
+    for ns in (pair.h1, pair.h2):
+        netns.run("ip", "route", "flush", "cache", ns=ns)
+        netns.run("ip", "-6", "route", "flush", "cache", ns=ns)
+
+
+@pytest.fixture
+def wait_until():
+    return process.wait_until
+
+
+@pytest.fixture
+def outcome():
+    """The exit codes of the fairway command."""
+    return gateway
