@@ -8,16 +8,15 @@
 #include <errno.h>
 #include <linux/netlink.h>
 #include <linux/rtnetlink.h>
-#include <stdbool.h>
 #include <stdio.h>
 #include <sys/socket.h>
 
 #include "gateway/base/cleanup.h"
 
 enum {
-	MSG_ROOM = 16 * 1024,	/* our largest message, a route with 32 next hops, takes 1.5 KiB */
-	BATCH_ROOM = 64 * 1024, /* below the default SO_SNDBUF */
-	RECV_ROOM = 64 * 1024,	/* the kernel fills at most 32 KiB of it in a dump */
+	MSG_ROOM = 2 * 1024,		      /* our largest message, a route with 32 next hops, takes half of it */
+	BATCH_ROOM = RTSOCK_BATCH * MSG_ROOM, /* below the default SO_SNDBUF: any batch fits one send */
+	RECV_ROOM = 64 * 1024,		      /* the kernel fills at most 32 KiB of it in a dump */
 	SOCKET_BUFFER = 8 * 1024 * 1024,
 	DUMP_TRIES = 10,
 };
@@ -77,6 +76,11 @@ void rtsock_close(struct rtsock *s)
 void rtsock_closep(struct rtsock **s)
 {
 	rtsock_close(*s);
+}
+
+size_t rtsock_n_queued(const struct rtsock *s)
+{
+	return s->n_queued;
 }
 
 uint64_t rtsock_n_sends(const struct rtsock *s)
@@ -257,7 +261,7 @@ int rtsock_flush(struct rtsock *s, struct rtsock_failure *failure)
 				continue;
 			n_answered++;
 			r = answer_error(h, words);
-			if (r < 0)
+			if (r < 0 && !(failure->is_fine && failure->is_fine(s->tags[i], r)))
 				(void)fail(failure, s->tags[i], r, words);
 		}
 	}
@@ -268,13 +272,7 @@ int rtsock_queue(struct rtsock *s, const void *tag, struct rtsock_failure *failu
 {
 	struct nlmsghdr *h = nlmsg_hdr(s->msg);
 	size_t len = NLMSG_ALIGN(h->nlmsg_len);
-	int r;
 
-	if (s->queued_len + len > sizeof(s->batch)) {
-		r = rtsock_flush(s, failure);
-		if (r < 0)
-			return r;
-	}
 	h->nlmsg_flags |= NLM_F_ACK;
 	if (s->n_queued == 0)
 		s->first_seq = h->nlmsg_seq;

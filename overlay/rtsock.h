@@ -8,6 +8,7 @@
 #pragma once
 
 #include <netlink/msg.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -18,8 +19,9 @@ enum { RTSOCK_BATCH = 64, RTSOCK_WORDS = 192 };
 struct rtsock;
 
 struct rtsock_failure {
-	int error;	 /* negative errno; 0 while all is well */
-	const void *tag; /* of the first request that failed */
+	bool (*is_fine)(const void *tag, int error); /* an error that does not matter: what is to be deleted is gone */
+	int error;				     /* negative errno; 0 while all is well */
+	const void *tag;			     /* of the first request that failed */
 	char words[RTSOCK_WORDS];
 };
 
@@ -48,6 +50,8 @@ int rtsock_get(struct rtsock *s, int (*fn)(struct nlmsghdr *h, void *arg), void 
 /* Puts the message into the batch and sends it if it is full. 0, or -errno with *failure filled. */
 int rtsock_queue(struct rtsock *s, const void *tag, struct rtsock_failure *failure);
 int rtsock_flush(struct rtsock *s, struct rtsock_failure *failure);
+
+size_t rtsock_n_queued(const struct rtsock *s);
 
 /* How often send(2) was called: for tests. */
 uint64_t rtsock_n_sends(const struct rtsock *s);
