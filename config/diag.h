@@ -10,6 +10,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+struct arena;
 struct buf;
 
 struct loc {
@@ -45,3 +46,18 @@ void diag_warning(struct diag *d, struct loc loc, const char *fmt, ...) __attrib
 void diag_sort(struct diag *d);
 /* Appends "FILE:LINE:COL: error: text\n" for each message; without a line, "FILE: error: text\n". */
 void diag_print(const struct diag *d, struct buf *out);
+
+/* The order of places in a file. */
+int loc_cmp(struct loc a, struct loc b);
+
+/* A foreign text as a message may show it: bare if it is one plain word, else quoted; shortened, nothing unprintable.
+ */
+const char *diag_show(struct arena *arena, const char *text);
+
+/* "did you mean": offer the known words one by one, then look at best (NULL: none is near). */
+struct nearest {
+	const char *word;
+	const char *best;
+	size_t distance;
+};
+void nearest_try(struct nearest *n, const char *candidate);

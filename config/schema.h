@@ -11,6 +11,7 @@
 
 #include "config/config.h"
 
+struct arena;
 struct buf;
 struct type;
 
@@ -78,3 +79,22 @@ struct vec {
 struct vec schema_vec(const void *obj, const struct field *field);
 const void *schema_value(const void *obj, const struct field *field); /* address of a leaf's value */
 const void *schema_node(const void *obj, const struct field *field);  /* NULL when absent */
+
+/* Where a value stands: "segments[gpu].macs[02:00:00:00:00:01].remote". A chain on the walker's stack, root last. */
+struct path {
+	const struct path *up;
+	const char *key;  /* of the row */
+	const char *name; /* entry of a list: its key's text; or NULL */
+	size_t number;	  /* entry of a list without a usable key: its place from 1; or 0 */
+};
+const char *path_str(const struct path *path, struct arena *arena);
+
+/* Calls visit for every leaf and every item of a list of values that the file gave. */
+struct visit {
+	const struct field *field;
+	const void *value;
+	struct loc loc;
+	const struct path *path;
+};
+typedef void (*visit_fn)(const struct visit *v, void *user);
+void schema_walk(const struct config *cfg, visit_fn visit, void *user);

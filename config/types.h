@@ -29,14 +29,17 @@ struct type {
 	const char *yaml_hint;		      /* "number", "ADDRESS/LEN": for help and the reference */
 	const char *yang_type;		      /* statement body for the YANG module, or NULL: made from the limit */
 	const char *json_type;		      /* "string", "integer", "boolean" */
+	bool mapping;			      /* a mapping is fine too: parse() gets it as "{key: value, key: value}" */
 	const char *pattern;		      /* regular expression for JSON Schema and YANG, or NULL */
 };
 
-/* One row of types.c per TYPE word of the .def files. */
+/* One row of types.c, types_text.c or types_net.c per TYPE word of the .def files. */
 #define TYPE_ROWS(X)                                                                                                   \
 	X(NAME)                                                                                                        \
-	X(TEXT) X(IFNAME) X(PATH) X(BOOL) X(U32) X(AUTO_U32) X(PERCENT) X(ENUM) X(DURATION) X(RATE) X(ADDR) X(PREFIX)  \
-		X(IFADDR) X(MAC) X(MSS) X(TOS)
+	X(TEXT)                                                                                                        \
+	X(IFNAME)                                                                                                      \
+	X(PATH) X(BOOL) X(U32) X(AUTO_U32) X(PERCENT) X(ENUM) X(DURATION) X(RATE) X(ADDR) X(PREFIX) X(IFADDR) X(MAC)   \
+		X(MSS) X(TOS)
 #define X(name) extern const struct type type_##name;
 TYPE_ROWS(X)
 #undef X

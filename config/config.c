@@ -1,0 +1,137 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* struct config: making one from text, and finding things in it; see config.h. */
+#include "config/config.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "config/decode.h"
+#include "config/node.h"
+#include "config/schema.h"
+#include "config/types.h"
+#include "gateway/base/arena.h"
+#include "gateway/base/cleanup.h"
+#include "gateway/base/str.h"
+
+/* --- access --- */
+
+static const struct object_type *the_object(const char *name)
+{
+	const struct object_type *type = schema_object(name);
+
+	if (!type)
+		abort(); /* the CONFIG_ macros name a struct, and every one has its table */
+	return type;
+}
+
+static size_t index_of(const struct object_type *type, size_t offset)
+{
+	for (size_t i = 0; i < type->n_fields; i++)
+		if (type->fields[i].offset == offset)
+			return i;
+	abort();
+}
+
+struct loc config_at(const char *object, const struct entry *entry, size_t offset)
+{
+	return entry->at[index_of(the_object(object), offset)];
+}
+
+bool config_is_set(const char *object, const struct entry *entry, size_t offset)
+{
+	return entry->set >> index_of(the_object(object), offset) & 1;
+}
+
+/* Binary search among entries that are sorted by a text. */
+static const void *find(struct vec list, size_t size, size_t key_offset, const char *name)
+{
+	size_t low = 0, high = list.n;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+		const char *entry = (const char *)list.v + middle * size;
+		int c = str_cmp(name, *(const char *const *)(const void *)(entry + key_offset));
+
+		if (c == 0)
+			return entry;
+		if (c < 0)
+			high = middle;
+		else
+			low = middle + 1;
+	}
+	return NULL;
+}
+
+#define LOOKUP(object, list)                                                                                           \
+	const struct object *config_##object(const struct config *cfg, const char *name)                               \
+	{                                                                                                              \
+		struct vec vec = {cfg->list.v, cfg->list.n};                                                           \
+                                                                                                                       \
+		return find(vec, sizeof(struct object), offsetof(struct object, name), name);                          \
+	}
+LOOKUP(interface, interfaces)
+LOOKUP(line, lines)
+LOOKUP(remote, remotes)
+LOOKUP(tenant, tenants)
+LOOKUP(segment, segments)
+#undef LOOKUP
+
+/* --- references --- */
+
+struct refs {
+	const struct config *cfg;
+	struct arena *scratch;
+	struct diag *diag;
+	uint64_t unsure; /* lists of the root that lack entries because of errors */
+};
+
+enum { SUGGEST_MAX = 100 }; /* errors that get a suggestion: each looks at the whole list */
+
+static void report_unknown(const struct refs *r, const struct visit *v, const struct field *target, const char *name)
+{
+	const struct field *key = schema_key(target->object);
+	struct vec list = schema_vec(r->cfg, target);
+	struct nearest near = {.word = name};
+	const char *path = path_str(v->path, r->scratch);
+
+	for (size_t i = 0; i < list.n && r->diag->n_errors < SUGGEST_MAX; i++)
+		nearest_try(&near,
+			*(const char *const *)schema_value((const char *)list.v + i * target->object->size, key));
+	if (near.best)
+		diag_error(r->diag, v->loc, "%s: there is no %s \"%s\"; did you mean \"%s\"?", path,
+			target->object->name, name, near.best);
+	else
+		diag_error(r->diag, v->loc, "%s: there is no %s \"%s\"; define it under %s", path, target->object->name,
+			name, target->key);
+}
+
+static void check_ref(const struct visit *v, void *user)
+{
+	const struct refs *r = user;
+	const struct field *target;
+	const char *name;
+
+	if (!v->field->limit.ref)
+		return;
+	target = schema_field(schema_root(), v->field->limit.ref + 1);
+	if (r->unsure >> schema_field_index(schema_root(), target) & 1)
+		return;
+	name = *(const char *const *)v->value;
+	if (!find(schema_vec(r->cfg, target), target->object->size, schema_key(target->object)->offset, name))
+		report_unknown(r, v, target, name);
+}
+
+/* --- parse --- */
+
+const struct config *config_parse(const char *text, size_t len, struct arena *arena, struct diag *diag)
+{
+	_cleanup_(arena_freep) struct arena *scratch = arena_new();
+	struct refs refs = {.scratch = scratch, .diag = diag};
+	const struct node *root = yaml_parse(text, len, scratch, diag);
+
+	if (!root)
+		return NULL;
+	refs.cfg = config_decode(root, arena, scratch, diag, &refs.unsure);
+	schema_walk(refs.cfg, check_ref, &refs);
+	return diag->n_errors ? NULL : refs.cfg;
+}

@@ -1,0 +1,469 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Node tree -> structs, by the schema table; see decode.h.
+ * The one idea: every value is judged alone. One that is wrong is reported and left out, and nothing that would only
+ * follow from it is said again: no "missing" for a key that is there, no unknown reference to an entry that failed.
+ */
+#include "config/decode.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "config/node.h"
+#include "config/schema.h"
+#include "config/types.h"
+#include "gateway/base/arena.h"
+#include "gateway/base/buf.h"
+#include "gateway/base/str.h"
+
+enum { LATER_MAX = 64 };
+
+struct decode {
+	struct arena *arena, *scratch;
+	struct diag *diag;
+	uint64_t unsure;		      /* rows of the root, see decode.h */
+	const struct field *later[LATER_MAX]; /* rows that were warned of; once each is enough */
+	size_t n_later;
+};
+
+static void decode_object(
+	struct decode *d, const struct node *node, const struct object_type *type, const struct path *path, void *obj);
+
+__attribute__((format(printf, 4, 5))) static void complain(
+	struct decode *d, struct loc loc, const struct path *path, const char *fmt, ...)
+{
+	va_list ap;
+	char *text;
+
+	if (d->diag->n_errors >= DIAG_MAX) {
+		diag_error(d->diag, loc, "left out"); /* is counted only */
+		return;
+	}
+	va_start(ap, fmt);
+	if (vasprintf(&text, fmt, ap) < 0)
+		abort();
+	va_end(ap);
+	if (path)
+		diag_error(d->diag, loc, "%s: %s", path_str(path, d->scratch), text);
+	else
+		diag_error(d->diag, loc, "%s", text);
+	free(text);
+}
+
+/* --- what may stand there, in words --- */
+
+static const char *object_keys(struct decode *d, const struct object_type *type)
+{
+	struct buf b = {0};
+	const char *s;
+
+	for (size_t i = 0; i < type->n_fields; i++)
+		buf_printf(&b, "%s%s", i ? ", " : "", type->fields[i].key);
+	s = arena_strndup(d->scratch, buf_str(&b), b.len);
+	buf_free(&b);
+	return s;
+}
+
+/* What a row wants, in words that complete "X is not ...". */
+static const char *wanted(struct decode *d, const struct field *field)
+{
+	_Alignas(max_align_t) char value[64] = {0};
+	const char *want = "a value";
+
+	switch (field->kind) {
+	case FIELD_LEAF:
+		(void)field->type->parse("\n", &field->limit, d->scratch, value, &want); /* "\n" is never right */
+		return want;
+	case FIELD_LIST:
+		return "a list, such as [a, b]";
+	case FIELD_NODE:
+		return arena_printf(d->scratch, "a mapping of %s", object_keys(d, field->object));
+	default:
+		return arena_printf(d->scratch, "a list of mappings of %s", object_keys(d, field->object));
+	}
+}
+
+static const char *node_shown(struct decode *d, const struct node *node)
+{
+	if (node->kind == NODE_SCALAR)
+		return diag_show(d->scratch, node->text);
+	return node->kind == NODE_MAPPING ? "a mapping" : "a list";
+}
+
+static bool is_empty(const struct node *node)
+{
+	return node->kind == NODE_SCALAR && !node->quoted &&
+		(!*node->text || str_eq(node->text, "~") || str_eq(node->text, "null"));
+}
+
+/* The node is not of the kind that the row wants. */
+static void wrong_kind(struct decode *d, const struct node *node, const struct field *field, const struct path *path)
+{
+	if (node->kind == NODE_BAD)
+		return;
+	if (is_empty(node))
+		complain(d, node->loc, path, "has no value; leave the key out, or give it %s", wanted(d, field));
+	else
+		complain(d, node->loc, path, "%s is not %s", node_shown(d, node), wanted(d, field));
+}
+
+static void unknown_key(
+	struct decode *d, const struct node *child, const struct object_type *type, const struct path *path)
+{
+	struct nearest near = {.word = child->key};
+	const char *key = diag_show(d->scratch, child->key), *where, *hint;
+
+	if (!path)
+		where = "at the top of the file";
+	else if (path->name && !path->up)
+		where = arena_printf(d->scratch, "in %s \"%s\"", type->name, path->name);
+	else
+		where = arena_printf(d->scratch, "in %s", path_str(path, d->scratch));
+	for (size_t i = 0; i < type->n_fields; i++)
+		nearest_try(&near, type->fields[i].key);
+	if (near.best)
+		hint = arena_printf(d->scratch, "did you mean \"%s\"?", near.best);
+	else
+		hint = arena_printf(d->scratch, "known are %s", object_keys(d, type));
+	complain(d, child->key_loc, NULL, *key == '"' ? "unknown key %s %s; %s" : "unknown key \"%s\" %s; %s", key,
+		where, hint);
+}
+
+/* --- values --- */
+
+static bool is_flat(const char *text)
+{
+	return *text && !strpbrk(text, ",:{} ");
+}
+
+/* A mapping of scalars as "{key: value, key: value}", for the types that take one. NULL if it is not so simple. */
+static const char *flow_text(struct decode *d, const struct node *node)
+{
+	struct buf b = {0};
+	const char *s;
+
+	buf_putc(&b, '{');
+	for (const struct node *c = node->first; c; c = c->next) {
+		if (c->kind != NODE_SCALAR || !is_flat(c->text) || !is_flat(c->key)) {
+			buf_free(&b);
+			return NULL;
+		}
+		buf_printf(&b, "%s%s: %s", c == node->first ? "" : ", ", c->key, c->text);
+	}
+	buf_putc(&b, '}');
+	s = arena_strndup(d->scratch, buf_str(&b), b.len);
+	buf_free(&b);
+	return s;
+}
+
+static const char *value_text(struct decode *d, const struct node *node, const struct type *type)
+{
+	if (node->kind == NODE_SCALAR)
+		return is_empty(node) || (type->mapping && *node->text == '{') ? NULL : node->text;
+	return node->kind == NODE_MAPPING && type->mapping ? flow_text(d, node) : NULL;
+}
+
+/* One value of a leaf, or one item of a list of values. */
+static bool decode_value(
+	struct decode *d, const struct node *node, const struct field *field, const struct path *path, void *ret)
+{
+	const struct type *type = field->type;
+	const char *text = value_text(d, node, type), *want;
+
+	if (!text) {
+		struct field item = *field;
+
+		item.kind = FIELD_LEAF;
+		wrong_kind(d, node, &item, path);
+		return false;
+	}
+	if (type->parse(text, &field->limit, d->arena, ret, &want) < 0) {
+		complain(d, node->loc, path, "%s is not %s", diag_show(d->scratch, text), want);
+		return false;
+	}
+	if (node->quoted && !str_eq(type->json_type, "string")) {
+		complain(d, node->loc, path, "\"%s\" in quotes is a text; write it without quotes", text);
+		return false;
+	}
+	return true;
+}
+
+/* --- lists of values --- */
+
+struct item {
+	const void *value;
+	struct loc at;
+};
+
+static int by_value(const void *a, const void *b, void *user)
+{
+	const struct item *x = a, *y = b;
+	int c = ((const struct type *)user)->compare(x->value, y->value);
+
+	return c ? c : loc_cmp(x->at, y->at);
+}
+
+static void check_list_duplicates(struct decode *d, const struct field *field, const struct path *path,
+	const char *values, const struct loc *at, size_t n)
+{
+	struct item *items;
+	const struct item *first;
+
+	if (n < 2)
+		return;
+	items = arena_array(d->scratch, n, sizeof(*items));
+	for (size_t i = 0; i < n; i++)
+		items[i] = (struct item){values + i * field->type->size, at[i]};
+	qsort_r(items, n, sizeof(*items), by_value, (void *)field->type);
+	first = items;
+	for (size_t i = 1; i < n; i++) {
+		struct buf text = {0};
+
+		if (field->type->compare(first->value, items[i].value) != 0) {
+			first = &items[i];
+			continue;
+		}
+		field->type->print(items[i].value, &field->limit, &text);
+		complain(d, items[i].at, path, "%s is listed twice; the first is on line %u", buf_str(&text),
+			first->at.line);
+		buf_free(&text);
+	}
+}
+
+static bool decode_list(
+	struct decode *d, const struct node *node, const struct field *field, const struct path *path, void *obj)
+{
+	struct {
+		char *v;
+		size_t n;
+		struct loc *at;
+	} list = {0};
+
+	if (node->kind != NODE_SEQUENCE) {
+		wrong_kind(d, node, field, path);
+		return false;
+	}
+	if (node->n == 0 && (field->flags & F_REQUIRED))
+		complain(d, node->loc, path, "is empty; at least one is needed");
+	list.v = arena_array(d->arena, node->n, field->type->size);
+	list.at = arena_array(d->arena, node->n, sizeof(*list.at));
+	for (const struct node *c = node->first; c; c = c->next) {
+		if (!decode_value(d, c, field, path, list.v + list.n * field->type->size))
+			continue;
+		list.at[list.n++] = c->loc;
+	}
+	check_list_duplicates(d, field, path, list.v, list.at, list.n);
+	memcpy((char *)obj + field->offset, &list, sizeof(list));
+	return true;
+}
+
+/* --- lists of entries --- */
+
+struct entries {
+	const struct object_type *type;
+	const struct field *key;
+};
+
+static int by_entry_key(const void *a, const void *b, void *user)
+{
+	const struct entry *x = *(const struct entry *const *)a, *y = *(const struct entry *const *)b;
+	const struct field *key = ((const struct entries *)user)->key;
+	int c = key->type->compare(schema_value(x, key), schema_value(y, key));
+
+	return c ? c : loc_cmp(x->loc, y->loc);
+}
+
+static const char *entry_name(const struct node *node, const struct field *key)
+{
+	for (const struct node *c = node->first; node->kind == NODE_MAPPING && c; c = c->next)
+		if (c->kind == NODE_SCALAR && !is_empty(c) && str_eq(c->key, key->key))
+			return c->text;
+	return NULL;
+}
+
+/* Copies the sorted entries to their final place; of several with one key the first stays. */
+static size_t place_entries(
+	struct decode *d, const struct entries *e, const struct path *path, struct entry **sorted, size_t n, char *to)
+{
+	const struct object_type *type = e->type;
+	size_t key_index = schema_field_index(type, e->key), placed = 0;
+	const struct entry *first = NULL;
+
+	for (size_t i = 0; i < n; i++) {
+		struct buf text = {0};
+
+		if (!first ||
+			e->key->type->compare(schema_value(first, e->key), schema_value(sorted[i], e->key)) != 0) {
+			first = sorted[i];
+			memcpy(to + placed++ * type->size, first, type->size);
+			continue;
+		}
+		e->key->type->print(schema_value(first, e->key), &e->key->limit, &text);
+		complain(d, sorted[i]->at[key_index], path, "%s %s is there twice; the first is on line %u",
+			e->key->key, buf_str(&text), first->at[key_index].line);
+		buf_free(&text);
+	}
+	return placed;
+}
+
+static bool decode_nodes(
+	struct decode *d, const struct node *node, const struct field *field, const struct path *up, void *obj)
+{
+	const struct entries e = {field->object, schema_key(field->object)};
+	const struct path here = {.up = up, .key = field->key};
+	size_t key_index = schema_field_index(e.type, e.key), n = 0, number = 0;
+	struct entry **sorted;
+	struct {
+		char *v;
+		size_t n;
+	} list = {0};
+
+	if (node->kind != NODE_SEQUENCE) {
+		wrong_kind(d, node, field, &here);
+		return false;
+	}
+	sorted = arena_array(d->scratch, node->n, sizeof(struct entry *));
+	for (const struct node *c = node->first; c; c = c->next) {
+		const struct path path = {up, field->key, entry_name(c, e.key), ++number};
+
+		sorted[n] = arena_alloc(d->scratch, e.type->size);
+		decode_object(d, c, e.type, &path, sorted[n]);
+		if (sorted[n]->set >> key_index & 1)
+			n++;
+	}
+	qsort_r(sorted, n, sizeof(struct entry *), by_entry_key, (void *)&e);
+	list.v = arena_array(d->arena, n, e.type->size);
+	list.n = place_entries(d, &e, &here, sorted, n, list.v);
+	memcpy((char *)obj + field->offset, &list, sizeof(list));
+	return n == node->n;
+}
+
+/* --- objects --- */
+
+/* Does the value say something that this version does not do? Its default never does. */
+static bool asks_for_later(const struct field *field, const void *obj)
+{
+	_Alignas(max_align_t) char def[64] = {0};
+	struct arena *arena;
+	const char *want;
+	bool asks = true;
+
+	if (field->kind != FIELD_LEAF || !field->def)
+		return true;
+	arena = arena_new();
+	if (field->type->parse(field->def, &field->limit, arena, def, &want) == 0)
+		asks = field->type->compare(def, schema_value(obj, field)) != 0;
+	arena_free(arena);
+	return asks;
+}
+
+static void warn_later(
+	struct decode *d, const struct node *node, const struct field *field, const struct path *path, const void *obj)
+{
+	if (!(field->flags & F_LATER) || d->n_later == LATER_MAX)
+		return;
+	for (size_t i = 0; i < d->n_later; i++)
+		if (d->later[i] == field)
+			return;
+	if (!asks_for_later(field, obj))
+		return;
+	d->later[d->n_later++] = field;
+	diag_warning(d->diag, node->key_loc, "%s: is checked, but this version does not act on it yet",
+		path_str(path, d->scratch));
+}
+
+/* False if the row's value is not there in the end, because of an error. */
+static bool decode_field(
+	struct decode *d, const struct node *node, const struct field *field, const struct path *up, void *obj)
+{
+	const struct path path = {.up = up, .key = field->key};
+	void *child;
+
+	switch (field->kind) {
+	case FIELD_LEAF:
+		return decode_value(d, node, field, &path, (char *)obj + field->offset);
+	case FIELD_LIST:
+		return decode_list(d, node, field, &path, obj);
+	case FIELD_NODES:
+		return decode_nodes(d, node, field, up, obj);
+	default:
+		if (node->kind != NODE_MAPPING) {
+			wrong_kind(d, node, field, &path);
+			return false;
+		}
+		child = arena_alloc(d->arena, field->object->size);
+		decode_object(d, node, field->object, &path, child);
+		memcpy((char *)obj + field->offset, (void *)&child, sizeof(child));
+		return true;
+	}
+}
+
+/* Rows that the file did not give: required ones are missed, the others get their default. */
+static void fill_absent(struct decode *d, const struct node *node, const struct object_type *type,
+	const struct path *path, uint64_t seen, void *obj)
+{
+	for (size_t i = 0; i < type->n_fields; i++) {
+		const struct field *field = &type->fields[i];
+		const char *want;
+
+		if (seen >> i & 1)
+			continue;
+		if (field->flags & F_REQUIRED)
+			complain(d, node->loc, path, "\"%s\" is missing (%s)", field->key, field->help);
+		else if (field->kind == FIELD_LEAF && field->def &&
+			field->type->parse(field->def, &field->limit, d->arena, (char *)obj + field->offset, &want) < 0)
+			abort(); /* a unit test parses every default */
+	}
+}
+
+static void decode_object(
+	struct decode *d, const struct node *node, const struct object_type *type, const struct path *path, void *obj)
+{
+	struct loc *at = arena_array(d->arena, type->n_fields, sizeof(*at));
+	struct entry *entry = obj;
+	uint64_t seen = 0;
+
+	entry->loc = node->loc;
+	entry->at = at;
+	for (size_t i = 0; i < type->n_fields; i++)
+		at[i] = node->loc;
+	if (node->kind != NODE_MAPPING) {
+		if (node->kind != NODE_BAD)
+			complain(d, node->loc, path, "%s is not a mapping of %s",
+				is_empty(node) ? "nothing" : node_shown(d, node), object_keys(d, type));
+		return;
+	}
+	for (const struct node *c = node->first; c; c = c->next) {
+		const struct field *field = schema_field(type, c->key);
+		const struct path here = {.up = path, .key = c->key};
+		size_t i;
+
+		if (!field) {
+			unknown_key(d, c, type, path);
+			continue;
+		}
+		i = schema_field_index(type, field);
+		seen |= UINT64_C(1) << i;
+		at[i] = c->loc;
+		if (decode_field(d, c, field, path, obj)) {
+			entry->set |= UINT64_C(1) << i;
+			warn_later(d, c, field, &here, obj);
+		} else if (!path) {
+			d->unsure |= UINT64_C(1) << i;
+		}
+	}
+	fill_absent(d, node, type, path, seen, obj);
+}
+
+struct config *config_decode(
+	const struct node *root, struct arena *arena, struct arena *scratch, struct diag *diag, uint64_t *ret_unsure)
+{
+	struct decode d = {.arena = arena, .scratch = scratch, .diag = diag};
+	struct config *cfg = arena_new_obj(arena, struct config);
+
+	decode_object(&d, root, schema_root(), NULL, cfg);
+	*ret_unsure = d.unsure;
+	return cfg;
+}

@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Node tree -> structs, by the schema table. Pure; config_parse() is what others call. */
+#pragma once
+
+#include <stdint.h>
+
+struct arena;
+struct config;
+struct diag;
+struct node;
+
+/*
+ * Decodes what can be decoded and reports everything that cannot. The result lives in `arena`; it is whole only if no
+ * error was reported. Bit i of *ret_unsure: entries of row i of the root are missing in the result because of errors,
+ * so that a reference to one must not be called unknown.
+ */
+struct config *config_decode(
+	const struct node *root, struct arena *arena, struct arena *scratch, struct diag *diag, uint64_t *ret_unsure);
