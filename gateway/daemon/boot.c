@@ -1,0 +1,137 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Boot is a commit of the file. What ran before is adopted first, so that a file that fails comes back to it and not to
+ * nothing; a restart on a converged machine plans nothing.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "config/config.h"
+#include "config/store.h"
+#include "gateway/base/arena.h"
+#include "gateway/base/cleanup.h"
+#include "gateway/base/fs.h"
+#include "gateway/base/log.h"
+#include "gateway/base/str.h"
+#include "gateway/daemon/daemon.h"
+#include "gateway/engine/load.h"
+
+/* Trouble is logged when it is new; takes over text. */
+static void set_boot_trouble(struct daemon *d, struct buf *text)
+{
+	char *trouble = buf_steal(text);
+
+	if (!str_eq(trouble, d->boot_trouble))
+		log_error("%s", trouble);
+	free(d->boot_trouble);
+	d->boot_trouble = trouble;
+}
+
+static const struct config *load(
+	struct daemon *d, const char *name, const char *text, size_t len, struct arena *arena, struct buf *why)
+{
+	const struct config *cfg;
+	struct diag diag;
+
+	diag_init(&diag, name);
+	cfg = engine_load(&d->engine, text, len, true, arena, &diag);
+	if (!cfg)
+		diag_print(&diag, why);
+	diag_free(&diag);
+	return cfg;
+}
+
+static void note_pending(struct daemon *d)
+{
+	struct revision pending;
+
+	if (store_pending(d->store, &pending) != 1)
+		return;
+	log_warning(
+		"a commit of %s by %s was cut short; the configuration before it counts", pending.source, pending.user);
+	if (store_abort(d->store) < 0)
+		log_error("the pending revision in %s could not be removed", d->options->state_dir);
+}
+
+/* The newest revision as what runs. Not touched in the kernel: the commit that follows looks. */
+static void adopt_stored(struct daemon *d)
+{
+	struct arena *arena = arena_new();
+	_cleanup_free_ char *text = NULL;
+	const struct config *cfg = NULL;
+	struct revision meta;
+	struct buf why = {0};
+	size_t len;
+
+	if (store_read(d->store, 0, &text, &len, &meta) == 0) {
+		d->revision = meta.number;
+		cfg = load(d, "stored revision", text, len, arena, &why);
+		if (!cfg)
+			log_error("revision %llu is of no use: %s", (unsigned long long)meta.number, buf_str(&why));
+	}
+	buf_free(&why);
+	if (cfg)
+		engine_adopt(&d->engine, cfg, arena);
+	else
+		arena_free(arena);
+}
+
+static void commit_file(struct daemon *d, const struct config *cfg, struct arena *arena, const char *text, size_t len)
+{
+	struct revision meta = {.time = time(NULL), .user = "root", .comment = "boot"};
+	struct applied applied = {0};
+	struct buf trouble = {0};
+
+	(void)snprintf(meta.source, sizeof(meta.source), "%s", d->options->config);
+	daemon_commit(d, cfg, arena, text, len, &meta, &applied);
+	d->boot_undone = applied.result == COMMIT_ROLLED_BACK || applied.result == COMMIT_BROKEN;
+	if (applied_is_good(&applied)) {
+		log_notice("revision %llu runs: %s", (unsigned long long)d->revision, buf_str(&applied.report));
+	} else {
+		buf_printf(&trouble, "%s is not what runs: %s", d->options->config, buf_str(&applied.report));
+		set_boot_trouble(d, &trouble);
+	}
+	applied_free(&applied);
+}
+
+static void boot_file(struct daemon *d)
+{
+	struct arena *arena = arena_new();
+	_cleanup_free_ char *text = NULL;
+	const struct config *cfg = NULL;
+	struct buf trouble = {0};
+	size_t len;
+	int r = fs_read(d->options->config, CONFIG_FILE_MAX, &text, &len);
+
+	d->boot_undone = false;
+	if (r < 0)
+		buf_printf(&trouble, "%s: %s", d->options->config, strerror(-r));
+	else
+		cfg = load(d, d->options->config, text, len, arena, &trouble);
+	if (cfg) {
+		commit_file(d, cfg, arena, text, len);
+		return;
+	}
+	set_boot_trouble(d, &trouble);
+	arena_free(arena);
+}
+
+void daemon_boot(struct daemon *d)
+{
+	note_pending(d);
+	adopt_stored(d);
+	boot_file(d);
+	if (d->boot_trouble && d->engine.running) {
+		log_notice("revision %llu stays in force", (unsigned long long)d->revision);
+		(void)engine_reconcile(&d->engine);
+	} else if (d->boot_trouble) {
+		log_notice("nothing is configured; waiting for an apply, or for the file");
+	}
+	watch_soon(d);
+}
+
+void daemon_boot_again(struct daemon *d)
+{
+	boot_file(d);
+}

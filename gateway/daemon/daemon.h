@@ -1,0 +1,94 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* The process: one event loop around the engine. What each file of this folder does to it is declared here. */
+#pragma once
+
+#include <jansson.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <systemd/sd-event.h>
+#include <time.h>
+
+#include "gateway/base/buf.h"
+#include "gateway/daemon/options.h"
+#include "gateway/engine/engine.h"
+
+struct monitor;
+struct nft_monitor;
+struct revision;
+struct rpc_server;
+struct store;
+
+struct daemon {
+	const struct options *options;
+	int lock;
+	sd_event *event;
+	struct engine engine;
+	struct store *store;
+	struct rpc_server *rpc;
+	time_t started;
+
+	/* boot.c, commit.c */
+	uint64_t revision;  /* the one that runs; 0: none */
+	char *boot_trouble; /* NULL, or why the file is not what runs */
+	char *file_trouble; /* NULL, or why what runs could not be saved */
+	bool boot_undone;   /* the last try with the file got as far as the kernel and was rolled back */
+
+	/* watch.c */
+	struct monitor *links;
+	struct nft_monitor *nft;
+	sd_event_source *links_io, *nft_io, *look, *paths;
+	uint64_t not_before;	      /* monotonic, microseconds: no look earlier than this */
+	uint64_t retry;		      /* back-off after a failed repair; 0: all is well */
+	uint64_t boot_at, boot_pause; /* of tries with the file that disturb the kernel */
+};
+
+/* --- daemon.c --- */
+
+/* The whole life of the process; its exit status. */
+int daemon_run(const struct options *options);
+
+/* --- boot.c --- */
+
+/* Makes the machine what the file says, or else what ran last. */
+void daemon_boot(struct daemon *d);
+/* Another try with the file, while nothing runs at all. */
+void daemon_boot_again(struct daemon *d);
+
+/* --- commit.c --- */
+
+/* What an apply came to. */
+struct applied {
+	enum commit_result result;
+	json_t *plan;	   /* what it set out to do; NULL: nothing, or refused before */
+	struct buf text;   /* the same for people */
+	struct buf report; /* how it went */
+};
+
+void applied_free(struct applied *a);
+bool applied_is_good(const struct applied *a);
+/* One commit with its revision. `arena` is taken over. */
+void daemon_commit(struct daemon *d, const struct config *cfg, struct arena *arena, const char *text, size_t len,
+	const struct revision *meta, struct applied *ret);
+
+/* --- watch.c --- */
+
+int watch_open(struct daemon *d);
+void watch_close(struct daemon *d);
+/* Something may have changed: a look, soon. */
+void watch_soon(struct daemon *d);
+
+/* --- methods.c --- */
+
+int methods_open(struct daemon *d);
+
+/* --- offline.c: what needs no loop; each gives the exit status --- */
+
+int offline_check(const struct options *options);
+int offline_dry_run(const struct options *options);
+int offline_teardown(const struct options *options);
+
+/* --- plan_json.c --- */
+
+/* {"steps": [...], "conflicts": [...]} */
+json_t *plan_to_json(const struct plan *plan);

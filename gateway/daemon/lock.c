@@ -1,0 +1,88 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* See lock.h. The pid in the file is only for the message; the lock itself is the kernel's. */
+#include "gateway/daemon/lock.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <sys/types.h>
+#include <unistd.h>
+
+#include "gateway/base/buf.h"
+#include "gateway/base/cleanup.h"
+#include "gateway/base/fs.h"
+#include "gateway/base/log.h"
+#include "gateway/base/str.h"
+
+static pid_t read_pid(int fd)
+{
+	char text[32];
+	ssize_t n = pread(fd, text, sizeof(text) - 1, 0);
+	uint64_t pid;
+
+	if (n <= 0)
+		return 0;
+	text[n] = '\0';
+	text[strcspn(text, "\n")] = '\0';
+	return str_to_u64(text, &pid) == 0 && pid <= INT32_MAX ? (pid_t)pid : 0;
+}
+
+static int write_pid(int fd)
+{
+	char text[32];
+	int len = snprintf(text, sizeof(text), "%d\n", getpid());
+
+	return ftruncate(fd, 0) < 0 || pwrite(fd, text, (size_t)len, 0) != len ? -EIO : 0;
+}
+
+static int open_lock(const char *run_dir)
+{
+	struct buf path = {0};
+	int fd;
+
+	buf_printf(&path, "%s/fairwayd.lock", run_dir);
+	fd = open(path.data, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0644);
+	buf_free(&path);
+	return fd < 0 ? -errno : fd;
+}
+
+static int lock_take(const char *run_dir, int *ret, pid_t *ret_pid)
+{
+	_cleanup_close_ int fd = open_lock(run_dir);
+	int r;
+
+	if (fd < 0)
+		return fd;
+	if (flock(fd, LOCK_EX | LOCK_NB) < 0) {
+		if (errno != EWOULDBLOCK)
+			return -errno;
+		*ret_pid = read_pid(fd);
+		return -EBUSY;
+	}
+	r = write_pid(fd);
+	if (r < 0)
+		return r;
+	*ret = fd;
+	fd = -1;
+	return 0;
+}
+
+bool lock_instance(const char *instance, const char *run_dir, int *ret)
+{
+	mode_t mask = umask(022); /* who may use the socket has to reach it */
+	pid_t pid = 0;
+	int r = fs_mkdir_p(run_dir, 0755);
+
+	(void)umask(mask);
+	if (r == 0)
+		r = lock_take(run_dir, ret, &pid);
+	if (r == -EBUSY)
+		log_error("instance %s is run by pid %d already", instance, pid);
+	else if (r < 0)
+		log_error("%s: %s", run_dir, strerror(-r));
+	return r == 0;
+}

@@ -1,0 +1,440 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * What the RPC can do: one row per method. An answer is data; its member "text", where it has one, is the same for
+ * people. docs/rpc.md is the description.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "config/config.h"
+#include "config/diff.h"
+#include "config/print.h"
+#include "config/store.h"
+#include "gateway/base/arena.h"
+#include "gateway/base/cleanup.h"
+#include "gateway/base/log.h"
+#include "gateway/base/str.h"
+#include "gateway/daemon/daemon.h"
+#include "gateway/engine/load.h"
+#include "gateway/engine/subsystem.h"
+#include "gateway/rpc/rpc_frame.h"
+#include "gateway/rpc/rpc_server.h"
+
+/* --- small pieces --- */
+
+static json_t *text_json(const char *s)
+{
+	return rpc_string(s, strlen(s));
+}
+
+static json_t *text_or_null(const char *s)
+{
+	return s ? text_json(s) : json_null();
+}
+
+static json_t *time_json(time_t t)
+{
+	struct tm tm;
+	char text[32];
+
+	if (t == 0 || !gmtime_r(&t, &tm))
+		return json_null();
+	(void)strftime(text, sizeof(text), "%Y-%m-%dT%H:%M:%SZ", &tm);
+	return json_string(text);
+}
+
+static json_t *buf_json(struct buf *b)
+{
+	json_t *json = rpc_string(buf_str(b), b->len);
+
+	buf_free(b);
+	return json;
+}
+
+static const char *string_param(const struct rpc_call *call, const char *name, size_t *ret_len)
+{
+	const json_t *value = json_object_get(call->params, name);
+
+	if (ret_len)
+		*ret_len = json_string_length(value);
+	return json_string_value(value);
+}
+
+/* A text of the caller's for the log and the revision's record: one printable line that fits. */
+static bool line_param(struct rpc_call *call, const char *name, const char *otherwise, char *ret, size_t size)
+{
+	size_t len;
+	const char *value = string_param(call, name, &len);
+
+	if (!value) {
+		(void)snprintf(ret, size, "%s", otherwise);
+		return true;
+	}
+	if (strlen(value) != len || len >= size || !str_is_printable(value)) {
+		rpc_error(call, "bad-request", "\"%s\" has to be one printable line of at most %zu bytes", name,
+			size - 1);
+		return false;
+	}
+	memcpy(ret, value, len + 1);
+	return true;
+}
+
+static json_t *diag_json(const struct diag *diag)
+{
+	json_t *list = json_array();
+
+	for (size_t i = 0; i < diag->n; i++) {
+		const struct diag_msg *m = &diag->v[i];
+
+		json_array_append_new(list,
+			json_pack("{s:i, s:i, s:s, s:o}", "line", (int)m->loc.line, "column", (int)m->loc.col,
+				"severity", m->severity == SEV_ERROR ? "error" : "warning", "text",
+				text_json(m->text)));
+	}
+	return list;
+}
+
+/* --- a config in a call --- */
+
+/* What a call brought, parsed and checked, with its diagnostics. */
+struct candidate {
+	const char *text;
+	size_t len;
+	char source[256];
+	struct arena *arena;
+	const struct config *cfg;
+	json_t *diagnostics;
+	json_t *messages; /* the same for people */
+};
+
+static void candidate_free(struct candidate *c)
+{
+	arena_free(c->arena);
+	json_decref(c->diagnostics);
+	json_decref(c->messages);
+}
+
+static void candidate_load(struct daemon *d, struct rpc_call *call, struct candidate *c)
+{
+	struct buf messages = {0};
+	struct diag diag;
+
+	diag_init(&diag, c->source);
+	c->arena = arena_new();
+	/* Whether a secret file is there is nothing that a reader gets to ask. */
+	c->cfg = engine_load(&d->engine, c->text, c->len, call->peer->role == ROLE_ADMIN, c->arena, &diag);
+	c->diagnostics = diag_json(&diag);
+	diag_print(&diag, &messages);
+	c->messages = buf_json(&messages);
+	diag_free(&diag);
+}
+
+/* False: the call has its error. */
+static bool candidate_take(struct daemon *d, struct rpc_call *call, struct candidate *ret)
+{
+	ret->text = string_param(call, "text", &ret->len);
+	if (!ret->text) {
+		rpc_error(call, "bad-request", "\"text\" has to be the text of a configuration");
+		return false;
+	}
+	if (!line_param(call, "source", "-", ret->source, sizeof(ret->source)))
+		return false;
+	candidate_load(d, call, ret);
+	if (ret->cfg)
+		return true;
+	rpc_error(call, "invalid", "the configuration is not valid");
+	call->details = json_pack("{s:O, s:O}", "diagnostics", ret->diagnostics, "text", ret->messages);
+	return false;
+}
+
+/* --- methods --- */
+
+static void put_plan(json_t *into, json_t *plan)
+{
+	if (plan)
+		json_object_update(into, plan);
+	else
+		json_object_update_new(into, json_pack("{s:[], s:[]}", "steps", "conflicts"));
+}
+
+/* "applied revision 7: 5 steps, verified" */
+static void print_outcome(const struct daemon *d, const struct applied *a, bool stored, struct buf *out)
+{
+	if (a->result == COMMIT_OK || stored)
+		buf_printf(out, "applied revision %llu: ", (unsigned long long)d->revision);
+	buf_puts(out, buf_str(&a->report));
+	if (d->file_trouble)
+		buf_printf(out, "warning: %s\n", d->file_trouble);
+}
+
+static void answer_applied(
+	struct daemon *d, struct rpc_call *call, struct applied *a, const struct candidate *c, bool stored)
+{
+	struct buf text = {0};
+	json_t *data = json_object();
+
+	json_object_set_new(data, "result", json_string(commit_result_name(a->result)));
+	put_plan(data, a->plan);
+	json_object_set(data, "diagnostics", c->diagnostics);
+	json_object_set(data, "messages", c->messages);
+	buf_puts(&text, buf_str(&a->text));
+	if (applied_is_good(a)) {
+		print_outcome(d, a, stored, &text);
+		json_object_set_new(data, "revision", json_integer((json_int_t)d->revision));
+		json_object_set_new(data, "report", text_json(buf_str(&a->report)));
+		call->result = data;
+	} else {
+		rpc_error(call, commit_result_name(a->result), "%s", buf_str(&a->report));
+		call->details = data;
+	}
+	json_object_set_new(data, "text", buf_json(&text));
+}
+
+static void log_applied(const struct daemon *d, const struct revision *meta, const struct applied *a)
+{
+	if (applied_is_good(a))
+		log_notice("%s applied %s, revision %llu: %s", meta->user, meta->source,
+			(unsigned long long)d->revision, buf_str(&a->report));
+	else
+		log_warning("%s could not apply %s (%s): %s", meta->user, meta->source, commit_result_name(a->result),
+			buf_str(&a->report));
+}
+
+static void method_apply(void *context, struct rpc_call *call)
+{
+	struct daemon *d = context;
+	struct revision meta = {.time = time(NULL)};
+	struct applied applied = {0};
+	struct candidate c = {0};
+	uint64_t before = d->revision;
+
+	if (line_param(call, "comment", "", meta.comment, sizeof(meta.comment)) && candidate_take(d, call, &c)) {
+		memcpy(meta.user, call->peer->user, sizeof(meta.user));
+		memcpy(meta.source, c.source, sizeof(meta.source));
+		daemon_commit(d, c.cfg, c.arena, c.text, c.len, &meta, &applied);
+		c.arena = NULL;
+		log_applied(d, &meta, &applied);
+		answer_applied(d, call, &applied, &c, d->revision != before);
+	}
+	applied_free(&applied);
+	candidate_free(&c);
+}
+
+static void method_check(void *context, struct rpc_call *call)
+{
+	struct candidate c = {0};
+
+	if (candidate_take(context, call, &c))
+		call->result =
+			json_pack("{s:b, s:O, s:O}", "valid", 1, "diagnostics", c.diagnostics, "messages", c.messages);
+	candidate_free(&c);
+}
+
+static void method_diff(void *context, struct rpc_call *call)
+{
+	struct daemon *d = context;
+	struct candidate c = {0};
+
+	if (candidate_take(d, call, &c)) {
+		struct config_diff diff = {.arena = c.arena};
+		struct buf text = {0};
+
+		config_diff(d->engine.running, c.cfg, &diff);
+		config_diff_print(&diff, &text);
+		call->result = json_pack("{s:o, s:o, s:O}", "differences", config_diff_to_json(&diff), "text",
+			buf_json(&text), "messages", c.messages);
+		free(diff.v);
+	}
+	candidate_free(&c);
+}
+
+static void answer_plan(struct daemon *d, struct rpc_call *call, const struct config *cfg)
+{
+	struct buf text = {0};
+	struct plan plan;
+
+	plan_init(&plan);
+	if (engine_plan(&d->engine, cfg, &plan, &text) < 0) {
+		rpc_error(call, "failed", "%s", buf_str(&text));
+		buf_free(&text);
+	} else {
+		plan_print(&plan, &text);
+		call->result = plan_to_json(&plan);
+		json_object_set_new(call->result, "text", buf_json(&text));
+	}
+	plan_free(&plan);
+}
+
+static bool need_running(const struct daemon *d, struct rpc_call *call)
+{
+	if (!d->engine.running)
+		rpc_error(call, "not-configured", "nothing is configured; see `fairway show status`");
+	return d->engine.running != NULL;
+}
+
+static void method_plan(void *context, struct rpc_call *call)
+{
+	struct daemon *d = context;
+	struct candidate c = {0};
+
+	if (!json_object_get(call->params, "text")) {
+		if (need_running(d, call))
+			answer_plan(d, call, d->engine.running);
+		return;
+	}
+	if (candidate_take(d, call, &c))
+		answer_plan(d, call, c.cfg);
+	candidate_free(&c);
+}
+
+static void add_lines(json_t *list, const char *text)
+{
+	while (text && *text) {
+		size_t len = strcspn(text, "\n");
+
+		if (len > 0)
+			json_array_append_new(list, rpc_string(text, len));
+		text += len + (text[len] == '\n');
+	}
+}
+
+static json_t *trouble_json(const struct daemon *d)
+{
+	json_t *list = json_array();
+
+	add_lines(list, d->boot_trouble);
+	add_lines(list, d->file_trouble);
+	add_lines(list, d->engine.trouble);
+	return list;
+}
+
+static void method_status(void *context, struct rpc_call *call)
+{
+	const struct daemon *d = context;
+	const struct engine *e = &d->engine;
+
+	call->result = json_pack("{s:s, s:s, s:i, s:o, s:o, s:b, s:b, s:o, s:I, s:s, s:I, s:o, s:I, s:o, s:o, s:I}",
+		"instance", d->options->instance, "version", FAIRWAY_VERSION, "pid", (int)getpid(), "started",
+		time_json(d->started), "hostname", text_or_null(e->running ? e->running->system->hostname : NULL),
+		"configured", e->running != NULL, "converged", e->running && e->converged, "trouble", trouble_json(d),
+		"revision", (json_int_t)d->revision, "config", d->options->config, "commits", (json_int_t)e->n_commits,
+		"last_commit", time_json(e->last_commit), "repairs", (json_int_t)e->n_repairs, "last_repair",
+		text_or_null(e->last_repair_text[0] ? e->last_repair_text : NULL), "last_repair_time",
+		time_json(e->last_repair), "adaptations", (json_int_t)e->n_adaptations);
+}
+
+static void method_version(void *context, struct rpc_call *call)
+{
+	const struct daemon *d = context;
+
+	call->result = json_pack(
+		"{s:s, s:i, s:s}", "version", FAIRWAY_VERSION, "rpc", RPC_VERSION, "instance", d->options->instance);
+}
+
+/* --- show --- */
+
+static void show_config(struct daemon *d, struct rpc_call *call)
+{
+	struct buf text = {0};
+
+	if (!need_running(d, call))
+		return;
+	config_print(d->engine.running, &text);
+	call->result = json_pack("{s:o, s:o}", "config", config_to_json(d->engine.running), "text", buf_json(&text));
+}
+
+static void show_plan(struct daemon *d, struct rpc_call *call)
+{
+	if (need_running(d, call))
+		answer_plan(d, call, d->engine.running);
+}
+
+static void show_status(struct daemon *d, struct rpc_call *call)
+{
+	method_status(d, call);
+}
+
+static void show_revisions(struct daemon *d, struct rpc_call *call)
+{
+	_cleanup_free_ struct revision *v = NULL;
+	json_t *list;
+	size_t n = 0;
+	int r = store_list(d->store, &v, &n);
+
+	if (r < 0) {
+		rpc_error(call, "failed", "the revisions cannot be read: %s", strerror(-r));
+		return;
+	}
+	list = json_array();
+	for (size_t i = 0; i < n; i++)
+		json_array_append_new(list,
+			json_pack("{s:I, s:b, s:o, s:o, s:o, s:o}", "revision", (json_int_t)v[i].number, "running",
+				v[i].number == d->revision, "time", time_json(v[i].time), "user", text_json(v[i].user),
+				"source", text_json(v[i].source), "comment", text_json(v[i].comment)));
+	call->result = json_pack("{s:o}", "revisions", list);
+}
+
+static const struct {
+	const char *what;
+	void (*show)(struct daemon *d, struct rpc_call *call);
+} own_shows[] = {
+	{"status", show_status},
+	{"config", show_config},
+	{"plan", show_plan},
+	{"revisions", show_revisions},
+};
+
+/* What is not the daemon's own is asked of each subsystem. */
+static void show_subsystem(struct daemon *d, struct rpc_call *call, const char *what)
+{
+	const struct engine *e = &d->engine;
+	int r = -ENOENT;
+
+	if (!need_running(d, call))
+		return;
+	for (size_t i = 0; i < e->n_subsystems && r == -ENOENT; i++)
+		r = e->subsystems[i]->show(what, e->running, &e->facts, &call->result);
+	if (r == -ENOENT)
+		rpc_error(call, "bad-request", "there is nothing of this name to show");
+	else if (r < 0)
+		rpc_error(call, "failed", "%s", strerror(-r));
+}
+
+static void method_show(void *context, struct rpc_call *call)
+{
+	const char *what = string_param(call, "what", NULL);
+
+	if (!what) {
+		rpc_error(call, "bad-request", "\"what\" has to be a name");
+		return;
+	}
+	for (size_t i = 0; i < ARRAY_SIZE(own_shows); i++)
+		if (str_eq(own_shows[i].what, what)) {
+			own_shows[i].show(context, call);
+			return;
+		}
+	show_subsystem(context, call, what);
+}
+
+static const struct rpc_method methods[] = {
+	{"apply", ROLE_ADMIN, method_apply},
+	{"check", ROLE_READER, method_check},
+	{"diff", ROLE_READER, method_diff},
+	{"plan", ROLE_READER, method_plan},
+	{"show", ROLE_READER, method_show},
+	{"status", ROLE_READER, method_status},
+	{"version", ROLE_READER, method_version},
+};
+
+int methods_open(struct daemon *d)
+{
+	struct buf path = {0};
+	int r;
+
+	buf_printf(&path, "%s/fairwayd.sock", d->options->run_dir);
+	r = rpc_server_open(d->event, path.data, methods, ARRAY_SIZE(methods), d, &d->rpc);
+	buf_free(&path);
+	return r;
+}
