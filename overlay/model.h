@@ -60,8 +60,8 @@ struct link {
 	bool ours;	  /* wanted: we make and delete it; observed: it carries our group */
 	bool up;	  /* IFF_UP */
 	bool carrier;	  /* observed */
-	uint32_t mtu;
-	char master[16]; /* "" none */
+	uint32_t mtu;	  /* wanted 0: of a bridge and its VXLAN port: the smallest that its members have */
+	char master[16];  /* "" none */
 	struct mac_addr mac;
 	const char *alias;
 	bool addrgen; /* true: EUI-64, false: none */
@@ -100,7 +100,7 @@ struct ip_route {
 	uint32_t table; /* 254 main */
 	struct ip_prefix dst;
 	uint32_t metric;	  /* 0: the family's default (IPv6: 1024) */
-	struct nexthop *nexthops; /* sorted by via, link */
+	struct nexthop *nexthops; /* sorted by via, link; none: unreachable */
 	size_t n_nexthops;
 	uint8_t proto; /* observed */
 	const char *object;

@@ -39,18 +39,26 @@ uint32_t mss_ipv6(uint32_t mtu);
 /* "1500 - 20 (IPv4) - 8 (UDP) - 8 (VXLAN) - 14 (Ethernet) = 1450": for messages. ret has 160 bytes. */
 const char *mtu_arithmetic(const struct encap *encap, uint32_t underlay, char ret[160]);
 
+/* facts may be NULL everywhere here: nothing was learned. */
+
 /* Of a config: underlay IP MTU towards a remote: the smallest of its enabled lines' mtu, path-mtu and learned path MTU.
  */
 uint32_t mtu_of_remote(const struct config *cfg, const struct facts *facts, const struct remote *remote);
 
 /* All numbers of one segment. */
 struct segment_mtu {
-	uint32_t underlay; /* smallest towards any of its remotes; 1500 where it has none */
-	uint32_t inner;	   /* inner IP MTU: what a sender is told */
-	uint32_t device;   /* MTU of the VXLAN device: bridged the hosts' MTU, routed the inner MTU */
-	uint32_t mss_ipv4; /* 0: not clamped */
+	uint32_t underlay;    /* smallest towards any of its remotes; 1500 where it has none */
+	uint32_t inner;	      /* inner IP MTU: what a sender is told */
+	uint32_t device;      /* MTU of the VXLAN device: bridged the hosts' MTU, routed the inner MTU */
+	bool follows_members; /* bridged, mtu auto: the device has the smallest MTU that its members turn out to have;
+			       * `device` is then what the file knows of it */
+	uint32_t largest;     /* IP packet that passes whole: the smaller of inner and device */
+	uint32_t mss_ipv4;    /* 0: not clamped */
 	uint32_t mss_ipv6;
 	struct encap encap;
 };
 void mtu_of_segment(
 	const struct config *cfg, const struct facts *facts, const struct segment *seg, struct segment_mtu *ret);
+
+/* Does the segment have an IPv6 gateway address? */
+bool segment_carries_ipv6(const struct segment *seg);
