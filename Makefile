@@ -16,6 +16,9 @@ CC      := $(if $(filter default,$(origin CC)),gcc,$(CC))
 PYTHON  := /usr/bin/python3
 BUILD   ?= build
 JOBS    ?= 2
+Q       := $(if $(V),,@)
+
+# V=1 shows the commands.
 
 # ---- packages (Debian 12); docs/ARCHITECTURE.md says why each is there -------------------------------------------------
 
@@ -78,18 +81,18 @@ build: $(PROGRAMS) $(BUILD)/gen_exports ## the programs, in build/
 
 $(BUILD)/obj/%.o: %.c
 	@mkdir -p $(@D)
-	$(CC) $(CPPFLAGS) $(ALL_CFLAGS) -MMD -MP -c -o $@ $<
+	$(Q)$(CC) $(CPPFLAGS) $(ALL_CFLAGS) -MMD -MP -c -o $@ $<
 
 $(BUILD)/libfairway.a: $(call obj,$(LIBSRC))
 	@rm -f $@
-	ar rcs $@ $^
+	$(Q)ar rcs $@ $^
 
 $(BUILD)/fairwayd: $(BUILD)/obj/gateway/fairwayd.o $(BUILD)/libfairway.a
-	$(CC) $(SANFLAGS) $(LDHARDEN) -o $@ $^ $(LDLIBS)
+	$(Q)$(CC) $(SANFLAGS) $(LDHARDEN) -o $@ $^ $(LDLIBS)
 $(BUILD)/fairway: $(BUILD)/obj/gateway/cli/main.o $(BUILD)/libfairway.a
-	$(CC) $(SANFLAGS) $(LDHARDEN) -o $@ $^ $(LDLIBS)
+	$(Q)$(CC) $(SANFLAGS) $(LDHARDEN) -o $@ $^ $(LDLIBS)
 $(BUILD)/gen_exports: $(BUILD)/obj/config/gen_exports.o $(BUILD)/libfairway.a
-	$(CC) $(SANFLAGS) $(LDHARDEN) -o $@ $^ $(LDLIBS)
+	$(Q)$(CC) $(SANFLAGS) $(LDHARDEN) -o $@ $^ $(LDLIBS)
 
 -include $(patsubst %.o,%.d,$(call obj,$(SOURCES) $(TESTSRC)))
 
@@ -107,13 +110,13 @@ src   = $(patsubst $(BUILD)/%,%.c,$(1))
 
 $(patsubst %.c,$(BUILD)/%,$(UNIT) $(PROP) $(SELFTEST)): $$(call obj,$$(call src,$$@) $$(call links,$$(call src,$$@)) $(BASE))
 	@mkdir -p $(@D)
-	$(CC) $(SANFLAGS) $(LDHARDEN) -o $@ $(sort $^) $(call pkgconf,libs,cmocka $(call libs,$(call src,$@)))
+	$(Q)$(CC) $(SANFLAGS) $(LDHARDEN) -o $@ $(sort $^) $(call pkgconf,libs,cmocka $(call libs,$(call src,$@)))
 
 CLANG_FUZZ := clang -std=gnu17 -D_GNU_SOURCE -DFAIRWAY_VERSION='"$(VERSION)"' -I. $(NL_CFLAGS) -O1 -g \
               -fsanitize=fuzzer,address,undefined -fno-sanitize-recover=all
 $(patsubst %.c,$(BUILD)/%,$(FUZZ)): $$(call src,$$@) $$(call links,$$(call src,$$@)) $(BASE) $(HEADERS)
 	@mkdir -p $(@D)
-	$(CLANG_FUZZ) -o $@ $(filter %.c,$^) $(call pkgconf,libs,$(call libs,$(call src,$@)))
+	$(Q)$(CLANG_FUZZ) -o $@ $(filter %.c,$^) $(call pkgconf,libs,$(call libs,$(call src,$@)))
 
 PYTEST := $(PYTHON) -B -m pytest -p no:cacheprovider -q -rs
 
