@@ -17,6 +17,7 @@
 #include "gateway/base/log.h"
 #include "gateway/base/str.h"
 #include "gateway/daemon/daemon.h"
+#include "gateway/engine/diag_json.h"
 #include "gateway/engine/load.h"
 #include "gateway/engine/subsystem.h"
 #include "gateway/rpc/rpc_frame.h"
@@ -81,21 +82,6 @@ static bool line_param(struct rpc_call *call, const char *name, const char *othe
 	return true;
 }
 
-static json_t *diag_json(const struct diag *diag)
-{
-	json_t *list = json_array();
-
-	for (size_t i = 0; i < diag->n; i++) {
-		const struct diag_msg *m = &diag->v[i];
-
-		json_array_append_new(list,
-			json_pack("{s:i, s:i, s:s, s:o}", "line", (int)m->loc.line, "column", (int)m->loc.col,
-				"severity", m->severity == SEV_ERROR ? "error" : "warning", "text",
-				text_json(m->text)));
-	}
-	return list;
-}
-
 /* --- a config in a call --- */
 
 /* What a call brought, parsed and checked, with its diagnostics. */
@@ -125,7 +111,7 @@ static void candidate_load(struct daemon *d, struct rpc_call *call, struct candi
 	c->arena = arena_new();
 	/* Whether a secret file is there is nothing that a reader gets to ask. */
 	c->cfg = engine_load(&d->engine, c->text, c->len, call->peer->role == ROLE_ADMIN, c->arena, &diag);
-	c->diagnostics = diag_json(&diag);
+	c->diagnostics = diag_to_json(&diag);
 	diag_print(&diag, &messages);
 	c->messages = buf_json(&messages);
 	diag_free(&diag);

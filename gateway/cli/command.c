@@ -1,0 +1,222 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* The commands that ask fairwayd: a method, its parameters, and the exit status that its answer means. */
+#include "gateway/cli/command.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "config/config.h"
+#include "gateway/base/buf.h"
+#include "gateway/base/cleanup.h"
+#include "gateway/base/fs.h"
+#include "gateway/base/str.h"
+#include "gateway/cli/args.h"
+#include "gateway/cli/output.h"
+#include "gateway/rpc/rpc_client.h"
+#include "gateway/rpc/rpc_frame.h"
+
+/* --- input and output --- */
+
+int read_file(const char *name, char **ret, size_t *ret_len)
+{
+	int r = fs_read(str_eq(name, "-") ? "/dev/stdin" : name, CONFIG_FILE_MAX, ret, ret_len);
+
+	if (r < 0)
+		(void)fprintf(stderr, "%s: error: %s\n", name, strerror(-r));
+	return r;
+}
+
+void emit(const struct output *output, const void *data)
+{
+	struct buf out = {0};
+
+	output->print(data, &out);
+	(void)fwrite(buf_str(&out), 1, out.len, stdout);
+	buf_free(&out);
+}
+
+static void warn(const json_t *object, const char *member)
+{
+	const char *text = json_string_value(json_object_get(object, member));
+
+	if (text)
+		(void)fputs(text, stderr);
+}
+
+/* --- calls --- */
+
+static const struct {
+	const char *code;
+	enum exit_status status;
+} statuses[] = {
+	{"invalid", EXIT_REFUSED},
+	{"refused", EXIT_REFUSED},
+	{"rolled-back", EXIT_ROLLED_BACK},
+	{"broken", EXIT_BROKEN},
+	{"permission", EXIT_NO_DAEMON},
+};
+
+static enum exit_status status_of(const char *code)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(statuses); i++)
+		if (str_eq(statuses[i].code, code))
+			return statuses[i].status;
+	return EXIT_REFUSED;
+}
+
+static enum exit_status no_daemon(const struct args *args, const char *path, int error)
+{
+	if (error == -ENOENT || error == -ECONNREFUSED)
+		(void)fprintf(stderr, "fairway: no fairwayd listens at %s (instance %s)\n", path, args->instance);
+	else
+		(void)fprintf(stderr, "fairway: fairwayd at %s does not answer: %s\n", path, strerror(-error));
+	return EXIT_NO_DAEMON;
+}
+
+static enum exit_status failed(const struct rpc_answer *answer, const struct output *output)
+{
+	const char *end = strrchr(answer->message, '\n');
+
+	if (output->prints_errors)
+		emit(output, answer->error);
+	else
+		warn(answer->error, "text");
+	(void)fprintf(stderr, "fairway: %s: %s%s", answer->code, answer->message, end && !end[1] ? "" : "\n");
+	return status_of(answer->code);
+}
+
+/* Calls, prints, and says what to exit with. */
+static enum exit_status call(const struct args *args, const struct output *output, const char *method, json_t *params)
+{
+	struct rpc_answer answer;
+	struct buf path = {0};
+	enum exit_status status = EXIT_OK;
+	int r;
+
+	if (args->run_dir)
+		buf_printf(&path, "%s/fairwayd.sock", args->run_dir);
+	else
+		buf_printf(&path, "/run/fairway/%s/fairwayd.sock", args->instance);
+	r = rpc_client_call(path.data, method, params, &answer);
+	if (r < 0) {
+		status = no_daemon(args, path.data, r);
+	} else if (!answer.result) {
+		status = failed(&answer, output);
+	} else {
+		warn(answer.result, "messages");
+		emit(output, answer.result);
+	}
+	if (r >= 0)
+		rpc_answer_free(&answer);
+	buf_free(&path);
+	return status;
+}
+
+/* What the daemon logs and stores as the origin: a path that still means something tomorrow. */
+static json_t *source_of(const char *name)
+{
+	_cleanup_free_ char *path = realpath(name, NULL);
+	const char *source = path && !str_eq(name, "-") ? path : name;
+
+	return rpc_string(source, strlen(source));
+}
+
+/* Calls with the text of a file. What is no text at all cannot be sent; the check says what is wrong with it. */
+static enum exit_status call_with_file(const struct args *args, const struct output *output, const char *method)
+{
+	_cleanup_free_ char *text = NULL;
+	json_t *json;
+	size_t len;
+
+	if (read_file(args->operands[0], &text, &len) < 0)
+		return EXIT_REFUSED;
+	json = json_stringn(text, len);
+	if (!json) {
+		(void)fprintf(stderr, "%s: error: not valid UTF-8\n", args->operands[0]);
+		return EXIT_REFUSED;
+	}
+	return call(args, output, method,
+		json_pack("{s:o, s:o, s:s*}", "text", json, "source", source_of(args->operands[0]), "comment",
+			args->comment));
+}
+
+/* --- commands --- */
+
+static enum exit_status command_apply(const struct args *args, const struct output *output)
+{
+	return call_with_file(args, output, "apply");
+}
+
+static enum exit_status command_diff(const struct args *args, const struct output *output)
+{
+	return call_with_file(args, output, "diff");
+}
+
+static enum exit_status command_plan(const struct args *args, const struct output *output)
+{
+	return args->n_operands > 0 ? call_with_file(args, output, "plan") : call(args, output, "plan", NULL);
+}
+
+static enum exit_status command_show(const struct args *args, const struct output *output)
+{
+	const char *what = args->operands[0];
+
+	for (size_t i = 0; i < n_show_topics; i++)
+		if (str_eq(show_topics[i].what, what))
+			return call(args, output, "show", json_pack("{s:s}", "what", what));
+	(void)fprintf(stderr, "fairway: there is no '%s' to show; see fairway show --help\n", what);
+	return EXIT_USAGE;
+}
+
+static enum exit_status command_status(const struct args *args, const struct output *output)
+{
+	return call(args, output, "status", NULL);
+}
+
+static enum exit_status command_version(const struct args *args, const struct output *output)
+{
+	json_t *data = json_pack("{s:s, s:s}", "version", FAIRWAY_VERSION, "text", "fairway " FAIRWAY_VERSION "\n");
+
+	(void)args;
+	emit(output, data);
+	json_decref(data);
+	return EXIT_OK;
+}
+
+const struct command commands[] = {
+	{"apply", "FILE", 1, 1, "make the gateway what FILE says",
+		"Checks FILE, does the steps that it takes, looks again, and stores a revision when nothing is left to "
+		"do.\n"
+		"When a step fails, the previous configuration is back before the command ends.\n"
+		"  -m, --comment TEXT  why, for the list of revisions\n",
+		command_apply},
+	{"check", "FILE", 1, 1, "say what is wrong with FILE; needs no daemon and no root",
+		"Prints every mistake with its line and column on standard error. Nothing is touched.\n",
+		command_check},
+	{"diff", "FILE", 1, 1, "what differs between FILE and what runs",
+		"One line per difference, with what it costs to change: live, restart or recreate.\n", command_diff},
+	{"plan", "[FILE]", 0, 1, "the steps that apply FILE would take",
+		"Each step with its impact on traffic. Without FILE: what the running configuration still lacks.\n",
+		command_plan},
+	{"show", "WHAT", 1, 1, "look at the gateway", "WHAT is one of:\n", command_show},
+	{"status", "", 0, 0, "the same as show status", "Is the gateway what its configuration says?\n",
+		command_status},
+	{"version", "", 0, 0, "the version of this command", "", command_version},
+};
+const size_t n_commands = ARRAY_SIZE(commands);
+
+const struct show_topic show_topics[] = {
+	{"status", "is the gateway what its configuration says, and what was repaired"},
+	{"config", "the running configuration, in canonical form"},
+	{"plan", "what is left to do; empty on a converged gateway"},
+	{"overlay", "bridges, VXLAN devices and their far ends"},
+	{"mtu", "MTU and MSS of each segment, with the arithmetic"},
+	{"segments", "the segments and their state"},
+	{"lines", "the lines, their state and path MTU"},
+	{"filter", "the guard of the VXLAN port and the MSS clamp, with counters"},
+	{"revisions", "what ran, who made it so, when and why"},
+};
+const size_t n_show_topics = ARRAY_SIZE(show_topics);
