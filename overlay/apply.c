@@ -17,6 +17,7 @@
 #include "gateway/engine/plan.h"
 #include "gateway/engine/txn.h"
 #include "overlay/apply_build.h"
+#include "overlay/apply_delete.h"
 #include "overlay/ethtool.h"
 #include "overlay/model.h"
 #include "overlay/overlay.h"
@@ -37,6 +38,7 @@ struct applier {
 	size_t n_made;
 	const struct step *checksums[RTSOCK_BATCH];
 	size_t n_checksums;
+	bool delete_began;
 };
 
 /* --- saying what went wrong --- */
@@ -370,6 +372,27 @@ static int do_step(struct applier *a, const struct overlay_step *os)
 	return txn_fail(a->txn, a->now, -EINVAL, "unknown operation %d", os->op);
 }
 
+/* Does the step at steps[0], or many deletions at once. Returns how many steps were done, or -errno. */
+static ssize_t do_next(struct applier *a, const struct step *const *steps, size_t n)
+{
+	size_t n_deletes = apply_delete_run(steps, n);
+	int r;
+
+	a->now = steps[0];
+	if (n_deletes > 1) {
+		r = flush(a);
+		if (r == 0 && !a->delete_began)
+			r = after_send(a, apply_delete_begin(a->s, a->now, &a->failure));
+		a->delete_began = true;
+		if (r == 0)
+			r = after_send(a, apply_delete_links(a->s, steps, n_deletes, &a->failure));
+		return r < 0 ? r : (ssize_t)n_deletes;
+	}
+	r = do_step(a, steps[0]->payload);
+	/* resolve() may find that there is nothing left to delete: an error that nobody reported. */
+	return r < 0 && a->txn->error ? r : 1;
+}
+
 int overlay_apply(struct txn *txn, const struct step *const *steps, size_t n)
 {
 	_cleanup_(rtsock_closep) struct rtsock *s = NULL;
@@ -382,11 +405,12 @@ int overlay_apply(struct txn *txn, const struct step *const *steps, size_t n)
 	if (r < 0)
 		return txn_fail(txn, steps[0], r, "no netlink socket: %s", strerrordesc_np(-r));
 	a.s = s;
-	for (size_t i = 0; i < n && r == 0; i++) {
-		a.now = steps[i];
-		r = do_step(&a, steps[i]->payload);
-		if (r < 0 && txn->error == 0)
-			r = 0; /* resolve() found that there is nothing left to delete */
+	for (size_t i = 0; i < n;) {
+		ssize_t done = do_next(&a, steps + i, n - i);
+
+		if (done < 0)
+			return (int)done;
+		i += (size_t)done;
 	}
-	return r < 0 ? r : flush(&a);
+	return flush(&a);
 }

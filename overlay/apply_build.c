@@ -125,6 +125,18 @@ void build_link_up(struct nl_msg *msg, const struct link *l, uint32_t ifindex)
 	msg_header(msg, &info, sizeof(info));
 }
 
+void build_link_group(struct nl_msg *msg, uint32_t ifindex, uint32_t group)
+{
+	link_header(msg, ifindex);
+	msg_put_u32(msg, IFLA_GROUP, group);
+}
+
+void build_group_delete(struct nl_msg *msg, uint32_t group)
+{
+	link_header(msg, 0);
+	msg_put_u32(msg, IFLA_GROUP, group);
+}
+
 void build_link_delete(struct nl_msg *msg, uint32_t ifindex)
 {
 	link_header(msg, ifindex);

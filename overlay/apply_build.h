@@ -21,7 +21,9 @@ void build_link_set(struct nl_msg *msg, const struct link *l, unsigned attrs, ui
 void build_link_kind(struct nl_msg *msg, const struct link *l, uint32_t ifindex);
 /* RTM_NEWLINK on an existing link: IFF_UP. */
 void build_link_up(struct nl_msg *msg, const struct link *l, uint32_t ifindex);
-void build_link_delete(struct nl_msg *msg, uint32_t ifindex); /* RTM_DELLINK */
+void build_link_group(struct nl_msg *msg, uint32_t ifindex, uint32_t group); /* RTM_NEWLINK on an existing link */
+void build_group_delete(struct nl_msg *msg, uint32_t group);		     /* RTM_DELLINK: every link in it */
+void build_link_delete(struct nl_msg *msg, uint32_t ifindex);		     /* RTM_DELLINK */
 
 void build_addr(struct nl_msg *msg, const struct if_addr *a, uint32_t ifindex); /* RTM_NEWADDR, RTM_DELADDR */
 void build_fdb(struct nl_msg *msg, const struct fdb *f, uint32_t ifindex);	/* RTM_NEWNEIGH, RTM_DELNEIGH */

@@ -19,7 +19,8 @@ struct arena;
 
 enum {
 	FAIRWAY_LINK_GROUP = 4001, /* IFLA_GROUP: set in the message that makes the link, so a crash leaves no orphan */
-	FAIRWAY_PROTO = 250,	   /* IFA_PROTO and rtm_protocol */
+	FAIRWAY_DOOMED_GROUP = 4002,	     /* ours, on the way to be deleted: see apply_delete.c */
+	FAIRWAY_PROTO = 250,		     /* IFA_PROTO and rtm_protocol */
 	FAIRWAY_IFINDEX_VXLAN = 0x10000000,  /* + VNI: our devices' ifindexes are known before they are made, */
 	FAIRWAY_IFINDEX_BRIDGE = 0x20000000, /* so that one batch can make a device and refer to it */
 	FAIRWAY_IFINDEX_VRF = 0x30000000,    /* + index of the tenant's table, modulo 2^24 */

@@ -218,7 +218,7 @@ int observe_parse_link(struct observe_parser *p, struct nlmsghdr *h)
 	note->link = m->n_links - 1;
 	l->ifindex = note->ifindex;
 	l->group = get_u32(tb[IFLA_GROUP]);
-	l->ours = l->group == FAIRWAY_LINK_GROUP;
+	l->ours = l->group == FAIRWAY_LINK_GROUP || l->group == FAIRWAY_DOOMED_GROUP;
 	l->up = info.ifi_flags & IFF_UP;
 	l->carrier = info.ifi_flags & IFF_LOWER_UP;
 	l->mtu = get_u32(tb[IFLA_MTU]);
