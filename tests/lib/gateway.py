@@ -5,7 +5,6 @@ import os
 import pathlib
 import subprocess
 
-import netns
 import process
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]

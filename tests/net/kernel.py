@@ -1,0 +1,80 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""What a namespace holds, as comparable values without counters, timers and other weather; read by other people's tools."""
+import json
+
+import netns
+
+
+def _json(ns, *argv):
+    out = netns.run(*argv, ns=ns).stdout.strip()
+    return json.loads(out) if out else []
+
+
+def links(ns):
+    """{name: what of it was configured}"""
+    found = {}
+    for link in _json(ns, "ip", "-j", "-d", "link", "show"):
+        info = link.get("linkinfo", {})
+        data = info.get("info_data", {})
+        keep = {k: data[k] for k in ("id", "local", "local6", "port", "ttl", "df", "tos", "learning", "mcast_snooping") if k in data}
+        found[link["ifname"]] = {"kind": info.get("info_kind"), "mtu": link["mtu"], "master": link.get("master"), "mac": link.get("address"),
+                                 "index": link["ifindex"], "up": "UP" in link["flags"], "alias": link.get("ifalias"),
+                                 "group": link.get("group"), "addrgen": link.get("inet6_addr_gen_mode"), **keep}
+    return found
+
+
+def addresses(ns):
+    """{(interface, address with prefix length)}, those of link scope left out"""
+    return {(i["ifname"], f"{a['local']}/{a['prefixlen']}") for i in _json(ns, "ip", "-j", "addr", "show")
+            for a in i["addr_info"] if "local" in a and a["scope"] != "link"}
+
+
+def routes(ns):
+    """Unicast routes of all tables, without the kernel's own for its addresses."""
+    found = set()
+    for family in ("-4", "-6"):
+        for r in _json(ns, "ip", family, "-j", "-N", "route", "show", "table", "all"):
+            if str(r.get("protocol")) == "2" or r.get("type", "1") not in ("1", "unicast") or r["dst"].startswith(("fe80", "ff00")):
+                continue
+            hops = r.get("nexthops") or [{k: r[k] for k in ("gateway", "dev") if k in r}]
+            found.add((family, r["dst"], str(r.get("table", "254")), r.get("metric"), str(r.get("protocol")),
+                       tuple(sorted((h.get("gateway", ""), h.get("dev", ""), h.get("weight", 1)) for h in hops))))
+    return found
+
+
+def fdb(ns, device=None):
+    """{(device, MAC, destination)} of permanent entries with a destination."""
+    entries = _json(ns, "bridge", "-j", "fdb", "show", *(["dev", device] if device else []))
+    return {(e.get("ifname", device), e["mac"], e["dst"]) for e in entries if e.get("state") == "permanent" and "dst" in e}
+
+
+def ruleset(ns):
+    return netns.run("nft", "-s", "list", "ruleset", ns=ns).stdout
+
+
+def snapshot(ns):
+    return {"links": links(ns), "addresses": addresses(ns), "routes": routes(ns), "fdb": fdb(ns), "nft": ruleset(ns)}
+
+
+def difference(before, after):
+    """What differs between two snapshots, for a message; empty if nothing."""
+    found = []
+    for key, old in before.items():
+        new = after[key]
+        if old == new:
+            continue
+        if isinstance(old, dict):
+            found += [f"{key}: {n}: {old.get(n)} -> {new.get(n)}" for n in sorted({*old, *new}) if old.get(n) != new.get(n)]
+        elif isinstance(old, set):
+            found += [f"{key}: gone: {e}" for e in sorted(old - new, key=str)] + [f"{key}: new: {e}" for e in sorted(new - old, key=str)]
+        else:
+            lost = set(old.splitlines()) - set(new.splitlines())
+            gained = set(new.splitlines()) - set(old.splitlines())
+            found.append(f"{key}: gone: {sorted(lost)[:10]}, new: {sorted(gained)[:10]}")
+    return found
+
+
+def received(ns, device):
+    """Packets that came in on a device, and those that it refused."""
+    stats = _json(ns, "ip", "-j", "-s", "link", "show", "dev", device)[0]["stats64"]["rx"]
+    return stats["packets"] + stats["errors"] + stats["dropped"]

@@ -1,0 +1,96 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""kill -9 of fairwayd at any moment of an apply: after the next start it is the old or the new config, and what both have never stops."""
+import os
+import random
+import subprocess
+import time
+
+import kernel
+import probe
+import process
+import sites
+
+ROUNDS = int(os.environ.get("FAIRWAY_CRASH_ROUNDS", "30"))
+STREAMS = ("lan-ipv4", "net-ipv4", "lan6-ipv6", "net6-ipv6")
+
+
+def old():
+    return sites.gateway_config("gw1")
+
+
+def new():
+    """Differs by creations, removals and changes of all kinds, around the segments that both have."""
+    config = sites.gateway_config("gw1")
+    config["segments"] += sites.many_segments(60)
+    config["remotes"].append({"name": "new", "vtep": "10.255.7.1", "lines": ["line-a"]})
+    for s in config["segments"][4:40]:
+        s["remotes"] = ["far", "new"]
+    sites.segment(config, "lan").update(ttl=32, mss=1400)
+    sites.segment(config, "net")["routes"].append({"prefix": "10.66.0.0/16", "via": "10.254.2.2"})
+    return config
+
+
+def state_after(gw, text):
+    gw.apply(text)
+    return kernel.snapshot(gw.ns)
+
+
+def test_kill_at_any_moment_of_an_apply_ends_in_the_old_or_the_new_config(pair):
+    gw = pair.gw1
+    texts = [sites.text(old()), sites.text(new())]
+    states = [state_after(gw, t) for t in texts]
+    begin = time.monotonic()
+    gw.apply(texts[0])
+    gw.apply(texts[1])
+    span = (time.monotonic() - begin) / 2 * 1.2  # of one apply, and a little beyond its end
+    seed = int(os.environ.get("FAIRWAY_SEED", random.randrange(1 << 31)))
+    print(f"FAIRWAY_SEED={seed}, apply takes {span:.3f} s")
+    rng = random.Random(seed)
+    running, ends = 1, {"old": 0, "new": 0}
+    with probe.Stream(*pair.flows(*STREAMS)) as stream:
+        for n in range(ROUNDS):
+            wanted = 1 - running
+            delay = rng.uniform(0, span)
+            now = kill_during_apply(gw, texts[wanted], delay, states)
+            assert now in (running, wanted), f"round {n}, killed after {delay:.4f} s"
+            ends["new" if now == wanted else "old"] += 1
+            running = now
+        result = stream.stop()
+    assert probe.lost(result) == 0, (result, seed)
+    assert ends["old"] and ends["new"], f"all rounds ended alike ({ends}): the moments were badly chosen"
+
+
+def kill_during_apply(gw, text, delay, states):
+    """Which of `states` the machine is in after the next start; None if it is none of them."""
+    path = gw.folder / "candidate.yaml"
+    path.write_text(text, encoding="utf-8")
+    client = subprocess.Popen(gw.command("apply", path), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    time.sleep(delay)
+    gw.kill()
+    client.wait(10)
+    gw.boot()
+    assert not gw.plan()
+
+    def which():
+        now = kernel.snapshot(gw.ns)
+        return next((i + 1 for i, s in enumerate(states) if not kernel.difference(s, now)), None)
+    found = process.wait_until(which, 2)
+    return None if found is None else found - 1
+
+
+def test_file_and_revision_agree_after_a_kill(pair):
+    """what the next boot reads is what runs"""
+    gw = pair.gw1
+    texts = [sites.text(old()), sites.text(new())]
+    gw.apply(texts[0])
+    for delay in (0.005, 0.02, 0.05, 0.1):
+        path = gw.folder / "candidate.yaml"
+        path.write_text(texts[1], encoding="utf-8")
+        with subprocess.Popen(gw.command("apply", path), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL):
+            time.sleep(delay)
+            gw.kill()
+        gw.boot()
+        on_disk = gw.config_file.read_text(encoding="utf-8")
+        assert on_disk in texts
+        assert "nothing to do" in gw.apply(on_disk).stdout
+        gw.apply(texts[0])
