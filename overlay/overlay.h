@@ -11,6 +11,7 @@
  */
 #pragma once
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -23,6 +24,8 @@ struct plan;
 struct subsystem;
 
 void overlay_check(const struct config *cfg, struct diag *diag);
+/* What a right file asks of a kernel that lacks it: conflicts. cfg NULL asks nothing. */
+void overlay_check_facts(const struct config *cfg, const struct facts *facts, struct plan *plan);
 
 /* Fills m (an empty model with an arena) and seals it. cfg NULL: stays empty. */
 void overlay_desired(const struct config *cfg, const struct facts *facts, struct kernel_model *m);
@@ -59,6 +62,8 @@ void overlay_plan(const struct kernel_model *want, const struct kernel_model *ha
 /* Names of our devices for a VNI: "vx10010", "br10010". */
 void overlay_vxlan_name(uint32_t vni, char ret[16]);
 void overlay_bridge_name(uint32_t vni, char ret[16]);
+/* Of a tenant's VRF: "vrf-training". False if the tenant's name is too long for it. */
+bool overlay_vrf_name(const char *tenant, char ret[16]);
 
 /* nft tables of the overlay. Add to m; the caller seals. cfg NULL adds nothing. */
 void guard_render(const struct config *cfg, struct nft_model *m);
