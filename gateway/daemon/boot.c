@@ -54,8 +54,9 @@ static void note_pending(struct daemon *d)
 		log_error("the pending revision in %s could not be removed", d->options->state_dir);
 }
 
-/* The newest revision as what runs. Not touched in the kernel: the commit that follows looks. */
-static void adopt_stored(struct daemon *d)
+/* A stored revision as what runs; number 0: the running one. Not a look at the kernel: the commit that follows has it.
+ */
+static int adopt(struct daemon *d, uint64_t number)
 {
 	struct arena *arena = arena_new();
 	_cleanup_free_ char *text = NULL;
@@ -63,18 +64,35 @@ static void adopt_stored(struct daemon *d)
 	struct revision meta;
 	struct buf why = {0};
 	size_t len;
+	int r = store_read(d->store, number, &text, &len, &meta);
 
-	if (store_read(d->store, 0, &text, &len, &meta) == 0) {
-		d->revision = meta.number;
+	if (r < 0)
+		buf_puts(&why, strerror(-r));
+	else
 		cfg = load(d, "stored revision", text, len, arena, &why);
-		if (!cfg)
-			log_error("revision %llu is of no use: %s", (unsigned long long)meta.number, buf_str(&why));
+	if (cfg) {
+		d->revision = meta.number;
+		engine_adopt(&d->engine, cfg, arena);
+	} else {
+		if (r != -ENOENT)
+			log_error("a stored revision is of no use: %s", buf_str(&why));
+		arena_free(arena);
 	}
 	buf_free(&why);
-	if (cfg)
-		engine_adopt(&d->engine, cfg, arena);
-	else
-		arena_free(arena);
+	return cfg ? 0 : r < 0 ? r : -EBADMSG;
+}
+
+/* The running revision, or the newest before it that is good. */
+static void adopt_stored(struct daemon *d)
+{
+	_cleanup_free_ struct revision *v = NULL;
+	size_t n = 0;
+	int r = adopt(d, 0);
+
+	if (r == 0 || r == -ENOENT || store_list(d->store, &v, &n) < 0)
+		return;
+	for (size_t i = 0; i < n && r < 0; i++)
+		r = adopt(d, v[i].number);
 }
 
 static void commit_file(struct daemon *d, const struct config *cfg, struct arena *arena, const char *text, size_t len)
@@ -85,6 +103,7 @@ static void commit_file(struct daemon *d, const struct config *cfg, struct arena
 
 	(void)snprintf(meta.source, sizeof(meta.source), "%s", d->options->config);
 	daemon_commit(d, cfg, arena, text, len, &meta, &applied);
+	d->boot_refused = applied.result == COMMIT_REFUSED;
 	d->boot_undone = applied.result == COMMIT_ROLLED_BACK || applied.result == COMMIT_BROKEN;
 	if (applied_is_good(&applied)) {
 		log_notice("revision %llu runs: %s", (unsigned long long)d->revision, buf_str(&applied.report));
@@ -104,7 +123,7 @@ static void boot_file(struct daemon *d)
 	size_t len;
 	int r = fs_read(d->options->config, CONFIG_FILE_MAX, &text, &len);
 
-	d->boot_undone = false;
+	d->boot_undone = d->boot_refused = false;
 	if (r < 0)
 		buf_printf(&trouble, "%s: %s", d->options->config, strerror(-r));
 	else

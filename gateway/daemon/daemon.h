@@ -32,6 +32,8 @@ struct daemon {
 	uint64_t revision;  /* the one that runs; 0: none */
 	char *boot_trouble; /* NULL, or why the file is not what runs */
 	char *file_trouble; /* NULL, or why what runs could not be saved */
+	bool boot_refused;  /* the file is valid, but something was in its way: it is tried again when something changes
+			     */
 	bool boot_undone;   /* the last try with the file got as far as the kernel and was rolled back */
 
 	/* watch.c */
@@ -52,7 +54,7 @@ int daemon_run(const struct options *options);
 
 /* Makes the machine what the file says, or else what ran last. */
 void daemon_boot(struct daemon *d);
-/* Another try with the file, while nothing runs at all. */
+/* Another try with the file: something has changed that was in its way. */
 void daemon_boot_again(struct daemon *d);
 
 /* --- commit.c --- */
