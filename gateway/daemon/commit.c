@@ -123,6 +123,7 @@ void daemon_commit(struct daemon *d, const struct config *cfg, struct arena *are
 	if (applied_is_good(ret)) {
 		free(d->boot_trouble);
 		d->boot_trouble = NULL;
+		d->boot_refused = d->boot_undone = false;
 	}
 	(void)malloc_trim(0); /* a plan for a thousand segments is gone now */
 	watch_soon(d);

@@ -19,6 +19,7 @@
 #include "gateway/daemon/privileges.h"
 #include "gateway/engine/subsystems.h"
 #include "gateway/rpc/rpc_server.h"
+#include "overlay/probe.h"
 
 static bool open_store(struct daemon *d)
 {
@@ -104,6 +105,7 @@ int daemon_run(const struct options *options)
 
 	(void)umask(077);
 	engine_init(&d.engine, subsystems, n_subsystems);
+	d.engine.facts.has_vrf = overlay_probe_vrf();
 	if (daemon_open(&d)) {
 		log_notice("fairwayd " FAIRWAY_VERSION ", instance %s", options->instance);
 		daemon_boot(&d);

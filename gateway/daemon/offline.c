@@ -13,6 +13,7 @@
 #include "gateway/engine/load.h"
 #include "gateway/engine/subsystems.h"
 #include "overlay/pathmtu.h"
+#include "overlay/probe.h"
 
 static void print(FILE *stream, struct buf *text)
 {
@@ -61,6 +62,7 @@ static int print_plan(struct engine *e, const struct config *cfg)
 	bool changed;
 	int r;
 
+	e->facts.has_vrf = overlay_probe_vrf();
 	(void)pathmtu_refresh(cfg, &e->facts, &changed);
 	plan_init(&plan);
 	r = engine_plan(e, cfg, &plan, &why);

@@ -71,11 +71,13 @@ static void plan_next_look(struct daemon *d, uint64_t began, bool well)
 	look_at(d, end + d->retry);
 }
 
-/* While nothing runs, each look tries the file; one that is undone in the kernel makes events itself and so must wait.
+/*
+ * The file is tried again while something is in its way (an interface that is late), and while nothing runs at all. A
+ * try that is undone in the kernel makes events itself, and so has to wait.
  */
 static void boot_if_due(struct daemon *d, uint64_t usec)
 {
-	if (d->engine.running || (d->boot_undone && usec < d->boot_at))
+	if (!d->boot_refused && (d->engine.running || (d->boot_undone && usec < d->boot_at)))
 		return;
 	daemon_boot_again(d);
 	if (d->boot_undone) {
