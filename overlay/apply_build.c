@@ -181,7 +181,7 @@ static void route_header(struct nl_msg *msg, const struct ip_route *r, uint8_t s
 		.rtm_table = r->table < 256 ? (uint8_t)r->table : RT_TABLE_UNSPEC,
 		.rtm_protocol = FAIRWAY_PROTO,
 		.rtm_scope = scope,
-		.rtm_type = RTN_UNICAST,
+		.rtm_type = r->n_nexthops ? RTN_UNICAST : RTN_UNREACHABLE,
 	};
 
 	msg_header(msg, &info, sizeof(info));
@@ -217,7 +217,8 @@ void build_route(struct nl_msg *msg, const struct ip_route *r, const uint32_t *i
 {
 	bool has_router = r->n_nexthops > 0 && ip_addr_is_set(&r->nexthops[0].via);
 
-	route_header(msg, r, has_router ? RT_SCOPE_UNIVERSE : RT_SCOPE_LINK);
+	/* The kernel wants "link" where a packet is handed to its destination itself. */
+	route_header(msg, r, has_router || r->n_nexthops == 0 ? RT_SCOPE_UNIVERSE : RT_SCOPE_LINK);
 	if (r->n_nexthops > 1) {
 		put_multipath(msg, r, ifindexes);
 		return;
