@@ -17,6 +17,14 @@ static inline void closep(int *fd)
 	if (*fd >= 0)
 		(void)close(*fd);
 }
+/* Hands a descriptor over: `*ret = steal_fd(&fd);` leaves nothing to close here. */
+static inline int steal_fd(int *fd)
+{
+	int stolen = *fd;
+
+	*fd = -1;
+	return stolen;
+}
 static inline void fclosep(FILE **f)
 {
 	if (*f)

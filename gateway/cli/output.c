@@ -5,7 +5,6 @@
  */
 #include "gateway/cli/output.h"
 
-#include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -165,6 +164,13 @@ static void print_padded(const char *text, size_t width, bool last, struct buf *
 		pad(out, width - width_of(text) + GAP);
 }
 
+static char title_char(char c)
+{
+	if (c == '_')
+		return '-';
+	return c >= 'a' && c <= 'z' ? (char)(c - 'a' + 'A') : c;
+}
+
 static void print_head(const struct table *t, struct buf *out)
 {
 	struct buf title = {0};
@@ -172,7 +178,7 @@ static void print_head(const struct table *t, struct buf *out)
 	for (size_t i = 0; i < t->n; i++) {
 		buf_reset(&title);
 		for (const char *p = t->keys[i]; *p; p++)
-			buf_putc(&title, *p == '_' ? '-' : (char)toupper((unsigned char)*p));
+			buf_putc(&title, title_char(*p));
 		print_padded(buf_str(&title), t->widths[i], i + 1 == t->n, out);
 	}
 	buf_putc(out, '\n');

@@ -66,8 +66,7 @@ static int lock_take(const char *run_dir, int *ret, pid_t *ret_pid)
 	r = write_pid(fd);
 	if (r < 0)
 		return r;
-	*ret = fd;
-	fd = -1;
+	*ret = steal_fd(&fd);
 	return 0;
 }
 

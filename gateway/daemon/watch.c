@@ -13,8 +13,8 @@
 #include "overlay/pathmtu.h"
 
 static const uint64_t MSEC = 1000, SEC = 1000000;
-static const uint64_t DEBOUNCE = 30 * 1000, REGULAR = 10 * 1000000, PATHS = 1000000;
-static const uint64_t RETRY_MIN = 1000000, RETRY_MAX = 30 * 1000000;
+static const uint64_t DEBOUNCE = 30000, REGULAR = 10000000, PATHS = 1000000;
+static const uint64_t RETRY_MIN = 1000000, RETRY_MAX = 30000000;
 
 static uint64_t now(const struct daemon *d)
 {

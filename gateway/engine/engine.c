@@ -156,13 +156,11 @@ static void note_conflicts(struct run *run, const struct plan *plan)
 			run_fail(run, -EEXIST, plan->conflicts[i].object, "%s", plan->conflicts[i].text);
 }
 
-/* The steps whose object has not failed, in order; the caller frees. */
+/* The steps whose object has not failed, in order; in the plan's arena. */
 static const struct step **select_steps(const struct run *run, const struct plan *plan, size_t *ret_n)
 {
-	const struct step **v = calloc(plan->n_steps + 1, sizeof(*v));
+	const struct step **v = arena_array(plan->arena, plan->n_steps, sizeof(const struct step *));
 
-	if (!v)
-		abort();
 	*ret_n = 0;
 	for (size_t i = 0; i < plan->n_steps; i++)
 		if (!has_failed(run, plan->steps[i].object))
@@ -244,7 +242,7 @@ static int not_kept(struct run *run, const struct step *const *steps, size_t n)
 static int converge(struct run *run, struct plan *plan)
 {
 	for (unsigned rounds = 0;;) {
-		_cleanup_free_ const struct step **steps = NULL;
+		const struct step **steps;
 		size_t n;
 
 		note_conflicts(run, plan);

@@ -29,8 +29,7 @@ static int connect_to(const char *path, int *ret)
 		return -errno;
 	if (connect(fd, (const struct sockaddr *)&addr, sizeof(addr)) < 0)
 		return -errno;
-	*ret = fd;
-	fd = -1;
+	*ret = steal_fd(&fd);
 	return 0;
 }
 

@@ -22,7 +22,7 @@
 #include "gateway/rpc/rpc_peer.h"
 
 enum { MAX_CLIENTS = 64, BACKLOG = 64, CHUNK = 65536 };
-static const uint64_t PATIENCE = 10 * 1000000; /* microseconds: to finish a request, to take an answer, to be idle */
+static const uint64_t PATIENCE = 10000000; /* microseconds: to finish a request, to take an answer, to be idle */
 
 struct client {
 	struct rpc_server *server;
@@ -62,6 +62,16 @@ void rpc_error(struct rpc_call *call, const char *code, const char *fmt, ...)
 
 /* --- clients --- */
 
+static void client_destroy(struct client *c)
+{
+	sd_event_source_disable_unref(c->io);
+	sd_event_source_disable_unref(c->timer);
+	rpc_frame_reset(&c->in);
+	buf_free(&c->out);
+	(void)close(c->fd);
+	free(c);
+}
+
 static void client_free(struct client *c)
 {
 	struct client **at = &c->server->clients;
@@ -70,12 +80,7 @@ static void client_free(struct client *c)
 		at = &(*at)->next;
 	*at = c->next;
 	c->server->n_clients--;
-	sd_event_source_disable_unref(c->io);
-	sd_event_source_disable_unref(c->timer);
-	rpc_frame_reset(&c->in);
-	buf_free(&c->out);
-	(void)close(c->fd);
-	free(c);
+	client_destroy(c);
 }
 
 /* Begins a state: what is waited for, and until when. */
@@ -292,8 +297,7 @@ static int bind_socket(const char *path, int *ret)
 		return -errno;
 	if (listen(fd, BACKLOG) < 0)
 		return -errno;
-	*ret = fd;
-	fd = -1;
+	*ret = steal_fd(&fd);
 	return 0;
 }
 
@@ -328,8 +332,10 @@ void rpc_server_close(struct rpc_server *s)
 {
 	if (!s)
 		return;
-	while (s->clients)
-		client_free(s->clients);
+	for (struct client *c = s->clients, *next; c; c = next) {
+		next = c->next;
+		client_destroy(c);
+	}
 	sd_event_source_disable_unref(s->io);
 	if (s->fd >= 0) {
 		(void)unlink(s->path);

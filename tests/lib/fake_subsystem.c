@@ -229,14 +229,16 @@ const struct config *fake_config(unsigned slot, const char *text)
 	*cfg = (struct config){.segments = {.v = segments[slot]}};
 	for (const char *p = text; *p;) {
 		size_t i = cfg->segments.n++;
-		int used = 0;
+		size_t len = strcspn(p, "=");
+		char *end;
 
-		if (i == FAKE_MAX)
+		if (i == FAKE_MAX || len >= FAKE_NAME || p[len] != '=')
 			abort();
+		memcpy(names[slot][i], p, len);
+		names[slot][i][len] = '\0';
 		segments[slot][i] = (struct segment){.name = names[slot][i]};
-		if (sscanf(p, " %15[^=]=%u %n", names[slot][i], &segments[slot][i].mtu, &used) != 2)
-			abort();
-		p += used;
+		segments[slot][i].mtu = (uint32_t)strtoul(p + len + 1, &end, 10);
+		p = end + strspn(end, " ");
 	}
 	return cfg;
 }
