@@ -168,7 +168,9 @@ static char title_char(char c)
 {
 	if (c == '_')
 		return '-';
-	return c >= 'a' && c <= 'z' ? (char)(c - 'a' + 'A') : c;
+	if (c >= 'a' && c <= 'z')
+		return (char)(c - 'a' + 'A');
+	return c;
 }
 
 static void print_head(const struct table *t, struct buf *out)
