@@ -41,6 +41,8 @@ void log_msg(int priority, const char *fmt, ...)
 	va_start(ap, fmt);
 	buf_vprintf(&line, fmt, ap);
 	va_end(ap);
+	while (line.len > 0 && line.data[line.len - 1] == '\n')
+		line.data[--line.len] = '\0';
 	make_one_line(&line, 0);
 	buf_putc(&line, '\n');
 	if (write(STDERR_FILENO, line.data, line.len) < 0) {
