@@ -22,6 +22,7 @@
 enum {
 	MAX_ROUNDS = 3,	   /* some things settle only after a second look */
 	MAX_FAILURES = 16, /* objects that may fail in one best-effort run before it gives up */
+	SAME_REPAIR = 60,  /* seconds */
 	MAX_NAMED = 20,	   /* objects named in one report */
 };
 
@@ -395,7 +396,8 @@ enum commit_result engine_teardown(struct engine *e, struct buf *report)
 
 /* --- the reconciler --- */
 
-/* Somebody who undoes a repair again and again gets a line at the 1st, 2nd, 4th, 8th ... time. */
+/* Somebody who undoes a repair again and again within SAME_REPAIR seconds: a line at the 1st, 2nd, 4th, 8th ... time.
+ */
 static bool is_power_of_two(uint64_t n)
 {
 	return (n & (n - 1)) == 0;
@@ -410,14 +412,16 @@ static void more_steps(const struct run *run, struct buf *line)
 static void note_repair(struct engine *e, const struct run *run)
 {
 	struct buf line = {0};
+	time_t now = time(NULL);
 	bool same;
 
 	buf_puts(&line, run->first);
 	more_steps(run, &line);
-	same = strncmp(e->last_repair_text, line.data, sizeof(e->last_repair_text) - 1) == 0;
+	same = now - e->last_repair < SAME_REPAIR &&
+		strncmp(e->last_repair_text, line.data, sizeof(e->last_repair_text) - 1) == 0;
 	e->n_same_repair = same ? e->n_same_repair + 1 : 1;
 	(void)snprintf(e->last_repair_text, sizeof(e->last_repair_text), "%s", line.data);
-	e->last_repair = time(NULL);
+	e->last_repair = now;
 	e->n_repairs++;
 	if (e->n_same_repair > 1)
 		buf_printf(&line, " (time %llu of the same)", (unsigned long long)e->n_same_repair);
