@@ -15,6 +15,7 @@
 #include "gateway/base/fs.h"
 #include "gateway/base/log.h"
 #include "gateway/daemon/daemon.h"
+#include "overlay/pathmtu.h"
 
 void applied_free(struct applied *a)
 {
@@ -114,6 +115,10 @@ static enum commit_result commit_pending(struct daemon *d, const struct config *
 void daemon_commit(struct daemon *d, const struct config *cfg, struct arena *arena, const char *text, size_t len,
 	const struct revision *meta, struct applied *ret)
 {
+	bool changed;
+
+	/* What the kernel has learned already counts from the start: a restart does not widen what fits no more. */
+	(void)pathmtu_refresh(cfg, &d->engine.facts, &changed);
 	d->engine.on_plan = keep_plan;
 	d->engine.on_plan_arg = ret;
 	ret->result = commit_pending(d, cfg, arena, text, len, meta, &ret->report);
