@@ -1,0 +1,179 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Segments: VNIs, remotes of one family, and numbers that fit the lines; see check_parts.h. Pure. Without facts: what a
+ * path turns out to carry is not a mistake in the file.
+ */
+#include "overlay/check_parts.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "config/config.h"
+#include "gateway/base/cleanup.h"
+#include "gateway/base/str.h"
+#include "overlay/mtu.h"
+
+/* --- VNIs --- */
+
+static int vni_cmp(const void *pa, const void *pb)
+{
+	const struct segment *const *a = pa, *const *b = pb;
+	int c = cmp_u32((*a)->vni, (*b)->vni);
+
+	return c ? c : loc_cmp((*a)->entry.loc, (*b)->entry.loc);
+}
+
+static void check_vnis(const struct config *cfg, struct diag *diag)
+{
+	_cleanup_free_ const struct segment **v = calloc(cfg->segments.n + 1, sizeof(*v));
+	size_t first = 0;
+
+	if (!v)
+		abort();
+	for (size_t i = 0; i < cfg->segments.n; i++)
+		v[i] = &cfg->segments.v[i];
+	qsort(v, cfg->segments.n, sizeof(*v), vni_cmp);
+	for (size_t i = 1; i < cfg->segments.n; i++) {
+		if (v[i]->vni != v[first]->vni)
+			first = i;
+		else
+			diag_error(diag, CONFIG_AT(v[i], segment, vni),
+				"segment %s: VNI %u is already that of segment %s (line %u)", v[i]->name, v[i]->vni,
+				v[first]->name, CONFIG_AT(v[first], segment, vni).line);
+	}
+}
+
+/* --- remotes --- */
+
+static void check_families(const struct config *cfg, const struct segment *seg, struct diag *diag)
+{
+	const struct remote *first = seg->remotes.n > 0 ? config_remote(cfg, seg->remotes.v[0]) : NULL;
+
+	for (size_t i = 1; i < seg->remotes.n && first; i++) {
+		const struct remote *remote = config_remote(cfg, seg->remotes.v[i]);
+
+		if (remote && remote->vtep.family != first->vtep.family)
+			diag_error(diag, seg->remotes.at[i],
+				"segment %s: remote %s is reached over %s and remote %s over %s; a segment has remotes "
+				"of one family",
+				seg->name, first->name, ip_addr_is_ipv6(&first->vtep) ? "IPv6" : "IPv4", remote->name,
+				ip_addr_is_ipv6(&remote->vtep) ? "IPv6" : "IPv4");
+	}
+}
+
+static bool has_remote(const struct segment *seg, const char *name)
+{
+	for (size_t i = 0; i < seg->remotes.n; i++)
+		if (str_eq(seg->remotes.v[i], name))
+			return true;
+	return false;
+}
+
+static void check_macs(const struct segment *seg, struct diag *diag)
+{
+	for (size_t i = 0; i < seg->macs.n; i++)
+		if (!has_remote(seg, seg->macs.v[i].remote))
+			diag_error(diag, CONFIG_AT(&seg->macs.v[i], segment_mac, remote),
+				"segment %s: remote %s is not one of the segment's remotes", seg->name,
+				seg->macs.v[i].remote);
+}
+
+/* --- MTU --- */
+
+/* "1450 is what fits: 1500 - 20 (IPv4) - ... = 1450". */
+static const char *what_fits(const struct segment_mtu *m, char ret[224])
+{
+	char sum[160];
+
+	(void)snprintf(ret, 224, "%u is what fits: %s", m->inner, mtu_arithmetic(&m->encap, m->underlay, sum));
+	return ret;
+}
+
+static void check_mtu(const struct segment *seg, const struct segment_mtu *m, struct diag *diag)
+{
+	struct loc loc = CONFIG_AT(seg, segment, mtu);
+	char fits[224];
+
+	if (m->inner < MTU_IPV4_MIN)
+		diag_error(diag, seg->entry.loc, "segment %s: nothing fits: %s", seg->name, what_fits(m, fits));
+	else if (seg->mode == MODE_ROUTED && seg->mtu > m->inner)
+		diag_error(diag, loc, "segment %s: mtu %u does not fit the lines; %s", seg->name, seg->mtu,
+			what_fits(m, fits));
+	else if (segment_carries_ipv6(seg) && seg->mtu > 0 && seg->mtu < MTU_IPV6_MIN)
+		diag_error(diag, loc, "segment %s: IPv6 needs an MTU of %d, not %u", seg->name, MTU_IPV6_MIN, seg->mtu);
+	else if (segment_carries_ipv6(seg) && m->inner < MTU_IPV6_MIN)
+		diag_error(diag, CONFIG_AT(seg, segment, gateway), "segment %s: IPv6 needs an MTU of %d; %s", seg->name,
+			MTU_IPV6_MIN, what_fits(m, fits));
+}
+
+/* --- MSS --- */
+
+/* Where the largest packet comes from: the lines' arithmetic, or the segment's own MTU. */
+static const char *largest_text(const struct segment *seg, const struct segment_mtu *m, char ret[160])
+{
+	if (m->largest == m->inner)
+		return mtu_arithmetic(&m->encap, m->underlay, ret);
+	(void)snprintf(ret, 160, "%s has an MTU of %u", seg->mtu > 0 ? "the segment" : "a member", m->largest);
+	return ret;
+}
+
+static void too_large(const struct segment *seg, const struct segment_mtu *m, bool ipv6, struct diag *diag)
+{
+	const char *family = ipv6 ? "IPv6" : "IPv4";
+	uint32_t headers = ipv6 ? 60 : 40;
+	char text[160];
+
+	diag_error(diag, CONFIG_AT(seg, segment, mss),
+		"segment %s: mss %u does not fit %s; at most %u: %s, and %u - %u (%s, TCP) = %u", seg->name,
+		ipv6 ? seg->mss.ipv6 : seg->mss.ipv4, family, m->largest - headers, largest_text(seg, m, text),
+		m->largest, headers, family, m->largest - headers);
+}
+
+/* One number stands for both families, and IPv6's headers are 20 bytes longer. */
+static void check_one_number(const struct segment *seg, const struct segment_mtu *m, struct diag *diag)
+{
+	uint32_t mss = seg->mss.ipv4, ipv6 = mss_ipv6(m->largest);
+
+	if (mss > mss_ipv4(m->largest))
+		too_large(seg, m, false, diag);
+	else if (mss < MSS_IPV6_MIN)
+		diag_error(diag, CONFIG_AT(seg, segment, mss),
+			"segment %s: mss %u is below the %d that IPv6 works with; write {ipv4: %u, ipv6: auto}",
+			seg->name, mss, MSS_IPV6_MIN, mss);
+	else if (mss > ipv6 && ipv6 > 0)
+		diag_error(diag, CONFIG_AT(seg, segment, mss),
+			"segment %s: mss %u fits IPv4, but IPv6 only %u (%u - 60); write {ipv4: %u, ipv6: %u}",
+			seg->name, mss, ipv6, m->largest, mss, ipv6);
+}
+
+static void check_mss(const struct segment *seg, const struct segment_mtu *m, struct diag *diag)
+{
+	if (seg->mss.kind != MSS_FIXED)
+		return;
+	if (seg->mss.ipv4 == seg->mss.ipv6) {
+		check_one_number(seg, m, diag);
+		return;
+	}
+	if (seg->mss.ipv4 > mss_ipv4(m->largest))
+		too_large(seg, m, false, diag);
+	if (seg->mss.ipv6 > mss_ipv6(m->largest))
+		too_large(seg, m, true, diag);
+}
+
+void segment_check(const struct config *cfg, struct diag *diag)
+{
+	check_vnis(cfg, diag);
+	for (size_t i = 0; i < cfg->segments.n; i++) {
+		const struct segment *seg = &cfg->segments.v[i];
+		struct segment_mtu m;
+
+		check_families(cfg, seg, diag);
+		check_macs(seg, diag);
+		if (seg->mode == MODE_ROUTED && seg->members.n > 0)
+			diag_error(diag, seg->members.at[0],
+				"segment %s: a routed segment has no members; mode: bridged has", seg->name);
+		mtu_of_segment(cfg, NULL, seg, &m);
+		check_mtu(seg, &m, diag);
+		check_mss(seg, &m, diag);
+	}
+}
