@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Data for people: an object is lines of "name  value", a list of objects is a table with a column per member. So
- * whatever a subsystem shows is readable without code of its own here.
+ * Data for people: an object is lines of "name  value", a list of objects is a table with a column per member, or a
+ * block of lines per entry where that would be too wide. So whatever a subsystem shows is readable without code of its
+ * own here.
  */
 #include "gateway/cli/output.h"
 
@@ -11,7 +12,7 @@
 #include "gateway/base/buf.h"
 #include "gateway/base/str.h"
 
-enum { MAX_COLUMNS = 32, GAP = 2 };
+enum { MAX_COLUMNS = 32, MAX_WIDTH = 132, GAP = 2 };
 
 /* --- JSON --- */
 
@@ -205,6 +206,67 @@ static void print_row(const struct table *t, const json_t *row, struct buf *out)
 	buf_free(&cell);
 }
 
+static size_t table_width(const struct table *t)
+{
+	size_t width = 0;
+
+	for (size_t i = 0; i < t->n; i++)
+		width += t->widths[i] + GAP;
+	return width;
+}
+
+static size_t key_width(const json_t *object)
+{
+	size_t width = 0;
+	const char *key;
+	json_t *value;
+
+	json_object_foreach((json_t *)object, key, value)
+	{
+		if (!is_for_people(key) && strlen(key) > width)
+			width = strlen(key);
+	}
+	return width;
+}
+
+/* A list of more than words takes a line per item. */
+static void print_value_lines(const json_t *value, size_t indent, struct buf *out)
+{
+	size_t i;
+	json_t *item;
+
+	if (!json_is_object(json_array_get(value, 0))) {
+		print_cell(value, out);
+		buf_putc(out, '\n');
+		return;
+	}
+	json_array_foreach(value, i, item)
+	{
+		pad(out, i > 0 ? indent : 0);
+		print_cell(item, out);
+		buf_putc(out, '\n');
+	}
+}
+
+/* What is too wide for a table: an entry is its first member, and below it the others, a line each. */
+static void print_record(const json_t *row, struct buf *out)
+{
+	size_t width = key_width(row);
+	const char *key;
+	json_t *value;
+	bool first = true;
+
+	json_object_foreach((json_t *)row, key, value)
+	{
+		if (!first) {
+			pad(out, GAP);
+			print_padded(key, width, false, out);
+		}
+		print_value_lines(value, GAP + width + GAP, out);
+		first = false;
+	}
+}
+
 static void print_table(const json_t *rows, struct buf *out)
 {
 	struct table t = {.n = 0};
@@ -212,6 +274,10 @@ static void print_table(const json_t *rows, struct buf *out)
 	json_t *row;
 
 	table_measure(&t, rows);
+	if (table_width(&t) > MAX_WIDTH) {
+		json_array_foreach(rows, i, row) print_record(row, out);
+		return;
+	}
 	print_head(&t, out);
 	json_array_foreach(rows, i, row) print_row(&t, row, out);
 }
@@ -243,12 +309,10 @@ static void print_text_list(const json_t *list, size_t indent, struct buf *out)
 
 static void print_values(const json_t *data, struct buf *out)
 {
-	size_t width = 0;
+	size_t width = key_width(data);
 	const char *key;
 	json_t *value;
 
-	json_object_foreach((json_t *)data, key,
-		value) if (!is_table(value) && !is_for_people(key) && strlen(key) > width) width = strlen(key);
 	json_object_foreach((json_t *)data, key, value)
 	{
 		if (is_table(value) || is_for_people(key))

@@ -135,6 +135,19 @@ static void test_output_text(void **state)
 	assert_output(&output_text, "{\"n\": 1, \"v\": [{\"k\": {\"a\": 1, \"b\": 2}}]}", "n  1\n\nv:\nK\na=1 b=2\n");
 }
 
+static void test_output_of_what_is_too_wide_for_a_table(void **state)
+{
+	struct buf json = {0}, want = {0};
+
+	(void)state;
+	buf_printf(
+		&json, "{\"v\": [{\"name\": \"gpu\", \"long\": \"%0140d\", \"paths\": [{\"a\": 1}, {\"a\": 2}]}]}", 0);
+	buf_printf(&want, "gpu\n  long   %0140d\n  paths  a=1\n         a=2\n", 0);
+	assert_output(&output_text, buf_str(&json), buf_str(&want));
+	buf_free(&json);
+	buf_free(&want);
+}
+
 static void test_output_json(void **state)
 {
 	(void)state;
@@ -169,6 +182,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_options, silence, speak),
 		cmocka_unit_test(test_instance_names),
 		cmocka_unit_test(test_output_text),
+		cmocka_unit_test(test_output_of_what_is_too_wide_for_a_table),
 		cmocka_unit_test(test_output_json),
 	};
 
