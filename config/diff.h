@@ -30,6 +30,9 @@ struct config_diff {
 /* old or new may be NULL: nothing. Adds to d, whose arena the caller made. */
 void config_diff(const struct config *old_cfg, const struct config *new_cfg, struct config_diff *d);
 
-/* One line each: "+ segments gpu: {...}", "- lines b", "~ segments gpu mss: auto -> 1300 (live)". */
+/*
+ * One line each: "+ segments gpu: {...}", "- lines b", "~ segments gpu mss: auto -> 1300 (live)". What is added or
+ * removed names its change class only where it costs something: "+ tenants a l3-vni: 5000 (recreate)".
+ */
 void config_diff_print(const struct config_diff *d, struct buf *out);
 json_t *config_diff_to_json(const struct config_diff *d);

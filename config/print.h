@@ -3,11 +3,24 @@
 #pragma once
 
 #include <jansson.h>
+#include <stdbool.h>
+#include <stddef.h>
 
 struct buf;
 struct config;
+struct field;
+struct object_type;
 
 /* Canonical YAML. */
 void config_print(const struct config *cfg, struct buf *out);
 /* The same as JSON; a reference to a new object that the caller owns. */
 json_t *config_to_json(const struct config *cfg);
+
+/* --- parts of it, for who shows a part --- */
+
+/* Does row i of obj say something that leaving it out would not say? */
+bool print_is_said(const void *obj, const struct object_type *type, size_t i);
+/* A leaf's or list's value as it would stand in the YAML, quoted where that is needed. */
+void print_value(const void *obj, const struct field *field, struct buf *out);
+/* A whole object on one line: "{name: gpu, vni: 10010}". */
+void print_flow(const void *obj, const struct object_type *type, struct buf *out);

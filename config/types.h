@@ -30,16 +30,17 @@ struct type {
 	const char *yang_type;		      /* statement body for the YANG module, or NULL: made from the limit */
 	const char *json_type;		      /* "string", "integer", "boolean" */
 	bool mapping;			      /* a mapping is fine too: parse() gets it as "{key: value, key: value}" */
-	const char *pattern;		      /* regular expression for JSON Schema and YANG, or NULL */
+	bool text;	     /* words of the operator's choice: one may look like a number, and is none */
+	const char *pattern; /* regular expression for JSON Schema and YANG, or NULL */
 };
 
 /* One row of types.c, types_text.c or types_net.c per TYPE word of the .def files. */
-#define TYPE_ROWS(X)                                                                                                   \
-	X(NAME)                                                                                                        \
-	X(TEXT)                                                                                                        \
-	X(IFNAME)                                                                                                      \
-	X(PATH) X(BOOL) X(U32) X(AUTO_U32) X(PERCENT) X(ENUM) X(DURATION) X(RATE) X(ADDR) X(PREFIX) X(IFADDR) X(MAC)   \
-		X(MSS) X(TOS)
+/* clang-format off */
+#define TYPE_ROWS(X) \
+	X(NAME) X(TEXT) X(IFNAME) X(PATH) X(BOOL) X(ENUM) \
+	X(U32) X(AUTO_U32) X(TOS) X(DURATION) X(RATE) X(PERCENT) \
+	X(ADDR) X(PREFIX) X(IFADDR) X(MAC) X(MSS)
+/* clang-format on */
 #define X(name) extern const struct type type_##name;
 TYPE_ROWS(X)
 #undef X

@@ -108,6 +108,7 @@ const struct type type_NAME = {
 	.yaml_hint = "NAME",
 	.yang_type = "type string { length \"1..63\"; pattern '[A-Za-z0-9][A-Za-z0-9._\\-]*'; }",
 	.json_type = "string",
+	.text = true,
 	.pattern = "[A-Za-z0-9][A-Za-z0-9._-]{0,62}",
 };
 
@@ -121,6 +122,7 @@ const struct type type_TEXT = {
 	.yaml_hint = "text",
 	.yang_type = "type string { length \"0..256\"; }",
 	.json_type = "string",
+	.text = true,
 };
 
 const struct type type_IFNAME = {
@@ -133,6 +135,7 @@ const struct type type_IFNAME = {
 	.yaml_hint = "INTERFACE",
 	.yang_type = "type string { length \"1..15\"; pattern '[A-Za-z0-9._@\\-]+'; }",
 	.json_type = "string",
+	.text = true,
 	.pattern = "[A-Za-z0-9._@-]{1,15}",
 };
 
@@ -146,6 +149,7 @@ const struct type type_PATH = {
 	.yaml_hint = "/PATH",
 	.yang_type = "type string { length \"2..1024\"; pattern '/.*[^/]'; }",
 	.json_type = "string",
+	.text = true,
 	.pattern = "/.*[^/]",
 };
 
