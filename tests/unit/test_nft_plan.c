@@ -41,7 +41,7 @@ static void add_source(struct nft_model *m, struct nft_set *s, const char *addr,
 struct world {
 	struct nft_model m;
 	struct nft_table *table;
-	struct nft_set *sources, *devices;
+	struct nft_set *sources, *clamped;
 	struct nft_chain *input, *helper;
 };
 
@@ -50,14 +50,14 @@ static void world_make(struct world *w)
 	*w = (struct world){.m.arena = arena_new()};
 	w->table = nft_add_table(&w->m, "inet", "fairway_test");
 	w->sources = nft_add_set(&w->m, w->table, "sources", "typeof ip saddr . @th,96,24", "the VXLAN sources");
-	w->devices = nft_add_set(&w->m, w->table, "devices", "type ifname; counter", "the MSS clamp");
+	w->clamped = nft_add_set(&w->m, w->table, "clamped", "type ifname; counter", "the MSS clamp");
 	w->helper = nft_add_chain(&w->m, w->table, "helper", NULL);
 	w->input = nft_add_chain(&w->m, w->table, "input", "type filter hook input priority -10; policy accept;");
-	nft_add_rule(&w->m, w->helper, "iifname @devices accept");
+	nft_add_rule(&w->m, w->helper, "iifname @clamped accept");
 	nft_add_rule(&w->m, w->input, "udp dport 4789 ip saddr . @th,96,24 != @sources counter drop");
 	nft_add_rule(&w->m, w->input, "jump helper");
 	add_source(&w->m, w->sources, "10.0.0.1", 10010);
-	add_name(&w->m, w->devices, "vx10010");
+	add_name(&w->m, w->clamped, "vx10010");
 }
 
 /* As observed: elements without texts, sets without specs. */
@@ -138,7 +138,7 @@ static void test_same(void **state)
 	"delete table inet fairway_test\n"                                                                             \
 	"table inet fairway_test {\n"                                                                                  \
 	"\tcomment \"fw:1071018880ae46a3\"\n"                                                                          \
-	"\tset devices {\n"                                                                                            \
+	"\tset clamped {\n"                                                                                            \
 	"\t\ttype ifname\n"                                                                                            \
 	"\t\tcounter\n"                                                                                                \
 	"\t\tcomment \"fw:06aec85fea694588\"\n"                                                                        \
@@ -155,7 +155,7 @@ static void test_same(void **state)
 	"\t}\n"                                                                                                        \
 	"\tchain helper {\n"                                                                                           \
 	"\t\tcomment \"fw:cbf29ce484222325\"\n"                                                                        \
-	"\t\tiifname @devices accept comment \"fw:672f3d5d8526e87d\"\n"                                                \
+	"\t\tiifname @clamped accept comment \"fw:4bf88ba2025651a2\"\n"                                                \
 	"\t}\n"                                                                                                        \
 	"\tchain input {\n"                                                                                            \
 	"\t\tcomment \"fw:3fc4a3768190062e\"\n"                                                                        \
@@ -182,8 +182,8 @@ static void test_replace_keeps_counters(void **state)
 	(void)state;
 	make_two(&want, &have);
 	have.table->dormant = true;
-	have.devices->elems[0].packets = 7;
-	have.devices->elems[0].bytes = 420;
+	have.clamped->elems[0].packets = 7;
+	have.clamped->elems[0].bytes = 420;
 	assert_plan(&want, &have,
 		"+ table inet fairway_test: replace: it is dormant [none]\n" DEFINITION(
 			" counter packets 7 bytes 420"));
@@ -197,10 +197,10 @@ static void test_replace_of_another_set(void **state)
 
 	(void)state;
 	make_two(&want, &have);
-	have.devices->hash++;
-	have.devices->elems[0].packets = 7;
+	have.clamped->hash++;
+	have.clamped->elems[0].packets = 7;
 	got = plan_text(&want, &have);
-	assert_non_null(strstr(got, "replace: set devices is another"));
+	assert_non_null(strstr(got, "replace: set clamped is another"));
 	assert_null(strstr(got, "packets 7"));
 	free(got);
 }
@@ -257,11 +257,11 @@ static void test_remove_elements(void **state)
 	(void)state;
 	make_two(&want, &have);
 	add_source(&have.m, have.sources, "192.0.2.1", 9);
-	add_name(&have.m, have.devices, "abcdefghijklmno");
+	add_name(&have.m, have.clamped, "abcdefghijklmno");
 	assert_plan(&want, &have,
 		"- the MSS clamp: remove \"abcdefghijklmno\" [none]\n"
 		"- the VXLAN sources: remove 192.0.2.1 . 9 [none]\n"
-		"delete element inet fairway_test devices {\n"
+		"delete element inet fairway_test clamped {\n"
 		"\t\"abcdefghijklmno\"\n"
 		"}\n"
 		"delete element inet fairway_test sources {\n"
