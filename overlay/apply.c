@@ -227,7 +227,7 @@ static int link_create(struct applier *a, const struct overlay_step *os)
 
 static int link_change(struct applier *a, const struct overlay_step *os)
 {
-	unsigned set = os->change & (LA_MTU | LA_MAC | LA_ALIAS | LA_ADDRGEN | LA_MASTER);
+	const unsigned set = os->change & (LA_MTU | LA_MAC | LA_ALIAS | LA_ADDRGEN | LA_MASTER);
 	const unsigned kind = os->change & (LA_VXLAN | LA_MCAST_SNOOP | LA_TABLE);
 	const struct link *l = os->link;
 	uint32_t ifindex, master = 0;
@@ -238,9 +238,6 @@ static int link_change(struct applier *a, const struct overlay_step *os)
 	if (r == 0 && kind) {
 		build_link_kind(rtsock_begin(a->s, RTM_NEWLINK, 0), l, ifindex);
 		r = queue(a);
-		/* The VXLAN driver goes back to the MTU of its creation when one of its own attributes is changed. */
-		if (l->kind == LINK_VXLAN && l->attrs & LA_MTU)
-			set |= LA_MTU;
 	}
 	if (r == 0 && set) {
 		build_link_set(rtsock_begin(a->s, RTM_NEWLINK, 0), l, set, ifindex, master);
