@@ -211,6 +211,7 @@ static void plan_create(struct plan *plan, const struct nft_table *want)
 		n_elems == 1 ? "" : "s");
 }
 
+/* Counters of elements go on (print_set_elems()); those of rules, such as the guard's drops, begin again. */
 static void plan_replace(struct plan *plan, const struct nft_table *want, const struct nft_table *have, const char *why)
 {
 	struct nft_step *step = new_step(plan, NFT_REPLACE_TABLE, want);
