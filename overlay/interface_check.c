@@ -166,7 +166,7 @@ void interface_check(const struct config *cfg, struct diag *diag)
 		if (!str_eq(v[i].interface, v[first].interface))
 			first = i;
 		/* Each against the first of its name: one mistake, one message. */
-		if (i > first)
+		if (i > first && !str_eq(v[i].interface, "lo"))
 			check_pair(&v[first], &v[i], diag);
 	}
 }

@@ -94,9 +94,7 @@ static void check_mtu(const struct segment *seg, const struct segment_mtu *m, st
 	struct loc loc = CONFIG_AT(seg, segment, mtu);
 	char fits[224];
 
-	if (m->inner < MTU_IPV4_MIN)
-		diag_error(diag, seg->entry.loc, "segment %s: nothing fits: %s", seg->name, what_fits(m, fits));
-	else if (seg->mode == MODE_ROUTED && seg->mtu > m->inner)
+	if (seg->mode == MODE_ROUTED && seg->mtu > m->inner)
 		diag_error(diag, loc, "segment %s: mtu %u does not fit the lines; %s", seg->name, seg->mtu,
 			what_fits(m, fits));
 	else if (segment_carries_ipv6(seg) && seg->mtu > 0 && seg->mtu < MTU_IPV6_MIN)
