@@ -49,7 +49,7 @@ struct nft_table *nft_add_table(struct nft_model *m, const char *family, const c
 	t->family = arena_strdup(m->arena, family);
 	t->name = arena_strdup(m->arena, name);
 	t->ours = true;
-	m->tables = grow(m->arena, m->tables, m->n_tables, &m->cap_tables, sizeof(*m->tables));
+	m->tables = grow(m->arena, m->tables, m->n_tables, &m->cap_tables, sizeof(void *));
 	m->tables[m->n_tables++] = t;
 	return t;
 }
@@ -63,7 +63,7 @@ struct nft_set *nft_add_set(
 	s->spec = spec ? arena_strdup(m->arena, spec) : NULL;
 	s->object = object ? arena_strdup(m->arena, object) : NULL;
 	s->hash = spec ? str_hash(spec) : 0;
-	t->sets = grow(m->arena, t->sets, t->n_sets, &t->cap_sets, sizeof(*t->sets));
+	t->sets = grow(m->arena, t->sets, t->n_sets, &t->cap_sets, sizeof(void *));
 	t->sets[t->n_sets++] = s;
 	return s;
 }
@@ -76,7 +76,7 @@ struct nft_chain *nft_add_chain(struct nft_model *m, struct nft_table *t, const 
 	c->hook = hook ? arena_strdup(m->arena, hook) : NULL;
 	c->hash = str_hash(hook ? hook : "");
 	c->drop = hook && strstr(hook, "policy drop");
-	t->chains = grow(m->arena, t->chains, t->n_chains, &t->cap_chains, sizeof(*t->chains));
+	t->chains = grow(m->arena, t->chains, t->n_chains, &t->cap_chains, sizeof(void *));
 	t->chains[t->n_chains++] = c;
 	return c;
 }
@@ -177,11 +177,11 @@ static void seal_set(struct nft_set *s)
 
 void nft_model_seal(struct nft_model *m)
 {
-	sort(m->tables, m->n_tables, sizeof(*m->tables), table_cmp);
+	sort(m->tables, m->n_tables, sizeof(void *), table_cmp);
 	for (size_t i = 0; i < m->n_tables; i++) {
 		struct nft_table *t = m->tables[i];
 
-		sort(t->sets, t->n_sets, sizeof(*t->sets), set_cmp);
+		sort(t->sets, t->n_sets, sizeof(void *), set_cmp);
 		for (size_t k = 0; k < t->n_sets; k++)
 			seal_set(t->sets[k]);
 	}

@@ -55,31 +55,37 @@ uint8_t nft_family_number(const char *name)
 
 typedef const struct nlattr *attrs_t[ATTR_MAX];
 
-/* The attributes by type; the first of each counts. */
-static void collect(const struct nlattr *attr, attrs_t ret)
+/* The attribute after this one in a nest, the first for NULL; NULL at the end. */
+static const struct nlattr *next_in(const struct nlattr *nest, const struct nlattr *attr)
 {
+	const char *payload = mnl_attr_get_payload(nest), *end = payload + mnl_attr_get_payload_len(nest);
+	const struct nlattr *next = attr ? mnl_attr_next(attr) : (const struct nlattr *)payload;
+
+	return mnl_attr_ok(next, (int)(end - (const char *)next)) ? next : NULL;
+}
+
+/* Attributes by type; the first of each counts. */
+static int collect(const struct nlattr *attr, void *ret)
+{
+	const struct nlattr **attrs = ret;
 	unsigned type = mnl_attr_get_type(attr);
 
-	if (type < ATTR_MAX && !ret[type])
-		ret[type] = attr;
+	if (type < ATTR_MAX && !attrs[type])
+		attrs[type] = attr;
+	return MNL_CB_OK;
 }
 
 static void collect_message(const struct nlmsghdr *nlh, attrs_t ret)
 {
-	const struct nlattr *attr;
-
 	memset(ret, 0, sizeof(attrs_t));
-	if (mnl_nlmsg_get_payload_len(nlh) < sizeof(struct nfgenmsg))
-		return;
-	mnl_attr_for_each(attr, nlh, sizeof(struct nfgenmsg)) collect(attr, ret);
+	if (mnl_nlmsg_get_payload_len(nlh) >= sizeof(struct nfgenmsg))
+		(void)mnl_attr_parse(nlh, sizeof(struct nfgenmsg), collect, ret);
 }
 
 static void collect_nested(const struct nlattr *nest, attrs_t ret)
 {
-	const struct nlattr *attr;
-
 	memset(ret, 0, sizeof(attrs_t));
-	mnl_attr_for_each_nested(attr, nest) collect(attr, ret);
+	(void)mnl_attr_parse_nested(nest, collect, ret);
 }
 
 static const char *get_str(const struct nlattr *attr)
@@ -196,25 +202,29 @@ static void parse_counter(const struct nlattr *nest, uint64_t *ret_packets, uint
 	*ret_bytes = get_u64(counter[NFTA_COUNTER_BYTES]);
 }
 
+static void add_rule(attrs_t attrs, struct nft_model *m, struct nft_chain *c)
+{
+	struct nft_rule *r = nft_add_observed_rule(m, c, get_hash(attrs[NFTA_RULE_USERDATA], UDATA_COMMENT));
+	const struct nlattr *list = attrs[NFTA_RULE_EXPRESSIONS];
+
+	if (!list)
+		return;
+	for (const struct nlattr *expr = next_in(list, NULL); expr; expr = next_in(list, expr))
+		parse_counter(expr, &r->packets, &r->bytes);
+}
+
 static int parse_rule(const struct nlmsghdr *nlh, attrs_t attrs, struct nft_model *m)
 {
-	struct nft_table *t = find_table(nlh, m, attrs[NFTA_RULE_TABLE]);
+	const struct nft_table *t = find_table(nlh, m, attrs[NFTA_RULE_TABLE]);
 	const char *chain = get_str(attrs[NFTA_RULE_CHAIN]);
-	const struct nlattr *expr;
-	struct nft_rule *r;
 
 	if (!t)
 		return 0;
 	if (!chain)
 		return -EPROTO;
-	for (size_t i = 0; i < t->n_chains; i++) {
-		if (!str_eq(t->chains[i]->name, chain))
-			continue;
-		r = nft_add_observed_rule(m, t->chains[i], get_hash(attrs[NFTA_RULE_USERDATA], UDATA_COMMENT));
-		if (attrs[NFTA_RULE_EXPRESSIONS])
-			mnl_attr_for_each_nested(expr, attrs[NFTA_RULE_EXPRESSIONS])
-				parse_counter(expr, &r->packets, &r->bytes);
-	}
+	for (size_t i = 0; i < t->n_chains; i++)
+		if (str_eq(t->chains[i]->name, chain))
+			add_rule(attrs, m, t->chains[i]);
 	return 0;
 }
 
@@ -235,27 +245,28 @@ static int parse_elem(const struct nlattr *nest, struct nft_model *m, struct nft
 	return 0;
 }
 
+static int parse_elem_list(const struct nlattr *list, struct nft_model *m, struct nft_set *s)
+{
+	int r = 0;
+
+	for (const struct nlattr *elem = next_in(list, NULL); elem && r == 0; elem = next_in(list, elem))
+		r = parse_elem(elem, m, s);
+	return r;
+}
+
 static int parse_elems(const struct nlmsghdr *nlh, attrs_t attrs, struct nft_model *m)
 {
 	const struct nft_table *t = find_table(nlh, m, attrs[NFTA_SET_ELEM_LIST_TABLE]);
 	const char *set = get_str(attrs[NFTA_SET_ELEM_LIST_SET]);
-	const struct nlattr *elem;
-	int r;
+	const struct nlattr *list = attrs[NFTA_SET_ELEM_LIST_ELEMENTS];
 
-	if (!t || !attrs[NFTA_SET_ELEM_LIST_ELEMENTS])
+	if (!t || !list)
 		return 0;
 	if (!set)
 		return -EPROTO;
-	for (size_t i = 0; i < t->n_sets; i++) {
-		if (!str_eq(t->sets[i]->name, set))
-			continue;
-		mnl_attr_for_each_nested(elem, attrs[NFTA_SET_ELEM_LIST_ELEMENTS])
-		{
-			r = parse_elem(elem, m, t->sets[i]);
-			if (r < 0)
-				return r;
-		}
-	}
+	for (size_t i = 0; i < t->n_sets; i++)
+		if (str_eq(t->sets[i]->name, set))
+			return parse_elem_list(list, m, t->sets[i]);
 	return 0;
 }
 

@@ -50,7 +50,7 @@ static const struct config *load(const char *path, struct arena *arena)
 
 static int apply_plan(const struct plan *plan)
 {
-	_cleanup_free_ const struct step **steps = reallocarray(NULL, plan->n_steps + 1, sizeof(*steps));
+	_cleanup_free_ const struct step **steps = reallocarray(NULL, plan->n_steps + 1, sizeof(void *));
 	struct txn txn = {0};
 
 	if (plan->n_conflicts > 0)

@@ -153,7 +153,7 @@ static int turn_plan(struct turn *t, unsigned segments, unsigned mss)
 
 static int turn_apply(struct turn *t)
 {
-	_cleanup_free_ const struct step **steps = reallocarray(NULL, t->plan.n_steps + 1, sizeof(*steps));
+	_cleanup_free_ const struct step **steps = reallocarray(NULL, t->plan.n_steps + 1, sizeof(void *));
 	struct txn txn = {0};
 
 	for (size_t i = 0; i < t->plan.n_steps; i++)
