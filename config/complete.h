@@ -16,8 +16,9 @@ struct completion {
 };
 
 /*
- * Candidates for the word after path[0..n-1] that begin with `prefix`. cfg (may be NULL) gives keys of lists and
- * targets of references. Returns their number and *ret in arena; 0 if the path leads nowhere.
+ * Candidates for the word after path[0..n-1] that begin with `prefix`; the "<...>" of a free value always, as any
+ * prefix may be the beginning of one. cfg (may be NULL) gives keys of lists and targets of references. Returns their
+ * number and *ret in arena; 0 if the path leads nowhere.
  */
 size_t config_complete(const struct config *cfg, const char *const *path, size_t n, const char *prefix,
 	struct arena *arena, struct completion **ret);

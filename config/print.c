@@ -275,7 +275,7 @@ static json_t *must(json_t *json)
 	return json;
 }
 
-static json_t *json_scalar_text(const struct type *type, const char *text)
+json_t *print_json_text(const struct type *type, const char *text)
 {
 	uint64_t number;
 
@@ -296,7 +296,7 @@ static json_t *json_mapping_text(const struct type *type, char *text)
 		const char *value = strtok_r(NULL, "{}, ", &save);
 
 		key[strcspn(key, ":")] = '\0';
-		json_object_set_new(json, key, json_scalar_text(type, value ? value : ""));
+		json_object_set_new(json, key, print_json_text(type, value ? value : ""));
 	}
 	return json;
 }
@@ -310,7 +310,7 @@ static json_t *json_scalar(const struct field *field, const void *value)
 	if (is_mapping(field->type, buf_str(&text)))
 		json = json_mapping_text(field->type, text.data);
 	else
-		json = json_scalar_text(field->type, buf_str(&text));
+		json = print_json_text(field->type, buf_str(&text));
 	buf_free(&text);
 	return json;
 }

@@ -10,6 +10,7 @@ struct buf;
 struct config;
 struct field;
 struct object_type;
+struct type;
 
 /* Canonical YAML. */
 void config_print(const struct config *cfg, struct buf *out);
@@ -24,3 +25,5 @@ bool print_is_said(const void *obj, const struct object_type *type, size_t i);
 void print_value(const void *obj, const struct field *field, struct buf *out);
 /* A whole object on one line: "{name: gpu, vni: 10010}". */
 void print_flow(const void *obj, const struct object_type *type, struct buf *out);
+/* A value's text as JSON: a number, true or false where the type has such, else a string. New reference. */
+json_t *print_json_text(const struct type *type, const char *text);

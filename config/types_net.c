@@ -50,6 +50,15 @@ static bool addr_is_absent(const void *value)
 	return !ip_addr_is_set(value);
 }
 
+/*
+ * For the exports. IPv6 is left to whoever reads the value: a pattern of it is longer than the parser.
+ */
+#define OCTET "([0-9]|[1-9][0-9]|1[0-9][0-9]|2[0-4][0-9]|25[0-5])"
+#define IPV4_PATTERN OCTET "(\\." OCTET "){3}"
+#define IPV6_PATTERN "[0-9a-fA-F:.]*:[0-9a-fA-F:.]*"
+#define ADDR_PATTERN IPV4_PATTERN "|" IPV6_PATTERN
+#define PREFIX_PATTERN IPV4_PATTERN "/([0-9]|[12][0-9]|3[0-2])|" IPV6_PATTERN "/([0-9]|[1-9][0-9]|1[01][0-9]|12[0-8])"
+
 const struct type type_ADDR = {
 	.name = "ADDR",
 	.size = sizeof(struct ip_addr),
@@ -58,9 +67,9 @@ const struct type type_ADDR = {
 	.compare = addr_compare,
 	.is_absent = addr_is_absent,
 	.yaml_hint = "ADDRESS",
-	.yang_type = "type string { pattern '[0-9.]+|[0-9a-fA-F:.]*:[0-9a-fA-F:.]*'; }",
+	.yang_type = "type string { pattern '" ADDR_PATTERN "'; }",
 	.json_type = "string",
-	.pattern = "[0-9.]+|[0-9a-fA-F:.]*:[0-9a-fA-F:.]*",
+	.pattern = ADDR_PATTERN,
 };
 
 /* --- prefixes --- */
@@ -128,8 +137,6 @@ static bool prefix_is_absent(const void *value)
 {
 	return !ip_addr_is_set(&((const struct ip_prefix *)value)->addr);
 }
-
-#define PREFIX_PATTERN "([0-9.]+|[0-9a-fA-F:.]*:[0-9a-fA-F:.]*)/[0-9]{1,3}"
 
 const struct type type_PREFIX = {
 	.name = "PREFIX",
@@ -330,7 +337,8 @@ const struct type type_MSS = {
 	.compare = mss_compare,
 	.is_absent = mss_is_absent,
 	.yaml_hint = "auto|number|{ipv4: number, ipv6: number}",
-	.yang_type = "type string { pattern 'auto|0|[1-9][0-9]*|\\{(ipv4: [0-9]+(, ipv6: [0-9]+)?|ipv6: [0-9]+)\\}'; }",
+	.yang_type = "type union { type enumeration { enum auto; } type uint32 { range \"0 | 536..65475\"; } "
+		     "type string { pattern '\\{(ipv4: [0-9]+(, ipv6: [0-9]+)?|ipv6: [0-9]+)\\}'; } }",
 	.json_type = "string",
 	.mapping = true,
 	.pattern = "auto|0|[1-9][0-9]*",
