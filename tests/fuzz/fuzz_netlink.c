@@ -18,8 +18,20 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-static void parse_one(struct observe_parser *p, struct nlmsghdr *h)
+/* Each in memory of its own, so that AddressSanitizer knows its end. */
+static struct nlmsghdr *copy_message(const struct nlmsghdr *h)
 {
+	struct nlmsghdr *copy = malloc(h->nlmsg_len);
+
+	if (!copy)
+		abort();
+	return memcpy(copy, h, h->nlmsg_len);
+}
+
+static void parse_one(struct observe_parser *p, const struct nlmsghdr *original)
+{
+	struct nlmsghdr *h = copy_message(original);
+
 	if (h->nlmsg_type == RTM_NEWLINK)
 		(void)observe_parse_link(p, h);
 	if (h->nlmsg_type == RTM_NEWADDR)
@@ -30,6 +42,7 @@ static void parse_one(struct observe_parser *p, struct nlmsghdr *h)
 		(void)observe_parse_route(p, h);
 		(void)observe_parse_route_mtu(h);
 	}
+	free(h);
 }
 
 static void parse_all(struct observe_parser *p, char *bytes, size_t size, int links)
@@ -71,7 +84,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	struct arena *arena = arena_new();
 	struct kernel_model m = {.arena = arena};
 	struct observe_parser p = {.model = &m};
-	char *copy = malloc(size ? size : 1); /* aligned, and with an end that AddressSanitizer knows */
+	char *copy = malloc(size ? size : 1); /* aligned */
 
 	if (!copy)
 		abort();
