@@ -120,7 +120,7 @@ const struct segment *config_segment(const struct config *cfg, const char *name)
 
 /* --- making one --- */
 
-enum { CONFIG_FILE_MAX = 64 * 1024 * 1024 };
+enum { CONFIG_FILE_MAX = 16 * 1024 * 1024 };
 
 /*
  * Text -> config: YAML, decode, defaults, then the schema's own checks (types, bounds, required, unknown and duplicate

@@ -52,6 +52,11 @@ __attribute__((format(printf, 4, 5))) static void complain(
 	free(text);
 }
 
+static void mark_unsure(struct decode *d, const struct field *root_field)
+{
+	d->unsure |= UINT64_C(1) << schema_field_index(schema_root(), root_field);
+}
+
 /* --- what may stand there, in words --- */
 
 static const char *object_keys(struct decode *d, const struct object_type *type)
@@ -104,7 +109,8 @@ static void wrong_kind(struct decode *d, const struct node *node, const struct f
 	if (node->kind == NODE_BAD)
 		return;
 	if (is_empty(node))
-		complain(d, node->loc, path, "has no value; leave the key out, or give it %s", wanted(d, field));
+		complain(d, node->loc, path, "has no value; %s %s",
+			field->flags & F_REQUIRED ? "it must be" : "leave the key out, or give it", wanted(d, field));
 	else
 		complain(d, node->loc, path, "%s is not %s", node_shown(d, node), wanted(d, field));
 }
@@ -337,7 +343,9 @@ static bool decode_nodes(
 	list.v = arena_array(d->arena, n, e.type->size);
 	list.n = place_entries(d, &e, &here, sorted, n, list.v);
 	memcpy((char *)obj + field->offset, &list, sizeof(list));
-	return n == node->n;
+	if (!up && n < node->n)
+		mark_unsure(d, field);
+	return true;
 }
 
 /* --- objects --- */
@@ -451,7 +459,7 @@ static void decode_object(
 			entry->set |= UINT64_C(1) << i;
 			warn_later(d, c, field, &here, obj);
 		} else if (!path) {
-			d->unsure |= UINT64_C(1) << i;
+			mark_unsure(d, field);
 		}
 	}
 	fill_absent(d, node, type, path, seen, obj);

@@ -16,93 +16,10 @@
 
 #include "config/config.h"
 #include "config/node.h"
+#include "config/text.h"
 #include "gateway/base/arena.h"
 #include "gateway/base/cleanup.h"
 #include "gateway/base/str.h"
-
-/* --- the bytes --- */
-
-struct cursor {
-	const unsigned char *p, *end;
-	struct loc loc;
-	bool blank;  /* only blanks so far on this line */
-	bool failed; /* a tab was found; one error for each line */
-};
-
-/* Length of the valid UTF-8 sequence at p and its code point, or 0. */
-static size_t utf8_decode(const unsigned char *p, const unsigned char *end, uint32_t *ret)
-{
-	static const uint32_t least[] = {0, 0, 0x80, 0x800, 0x10000};
-	size_t len = *p < 0x80 ? 1 : (*p & 0xe0) == 0xc0 ? 2 : (*p & 0xf0) == 0xe0 ? 3 : (*p & 0xf8) == 0xf0 ? 4 : 0;
-	uint32_t c = *p;
-
-	if (len == 0 || len > (size_t)(end - p))
-		return 0;
-	if (len > 1)
-		c &= 0xffu >> (len + 1);
-	for (size_t i = 1; i < len; i++) {
-		if ((p[i] & 0xc0) != 0x80)
-			return 0;
-		c = c << 6 | (p[i] & 0x3f);
-	}
-	if (c < least[len] || c > 0x10ffff || (c >= 0xd800 && c <= 0xdfff))
-		return 0;
-	*ret = c;
-	return len;
-}
-
-/* Is c no part of a text of lines? The Unicode line separators would make our line numbers wrong. */
-static bool is_control(uint32_t c)
-{
-	return c < 0x20 || (c >= 0x7f && c < 0xa0) || c == 0x2028 || c == 0x2029 || c == 0xfeff ||
-		(c & 0xfffe) == 0xfffe;
-}
-
-/* Takes one character; false when the text ends being text. */
-static bool scan_one(struct cursor *s, struct diag *diag)
-{
-	uint32_t c;
-	size_t len = utf8_decode(s->p, s->end, &c);
-
-	if (len == 0) {
-		diag_error(diag, s->loc, "byte 0x%02x is not UTF-8 text", *s->p);
-		return false;
-	}
-	if (c == '\r' && s->p + 1 < s->end && s->p[1] == '\n') {
-		s->p++; /* CRLF is one line end */
-		c = '\n';
-	}
-	s->p += len;
-	if (c == '\n') {
-		s->loc = (struct loc){s->loc.line + 1, 1};
-		s->blank = true;
-		return true;
-	}
-	if (c == '\t' && s->blank) {
-		diag_error(diag, s->loc, "a tab in the indentation; use spaces");
-		s->failed = true;
-		s->blank = false;
-	} else if (c != '\t' && is_control(c)) {
-		diag_error(diag, s->loc, "control character U+%04X; the file must be text", c);
-		return false;
-	}
-	s->blank = s->blank && c == ' ';
-	s->loc.col++;
-	return true;
-}
-
-static int check_bytes(const char *text, size_t len, struct diag *diag)
-{
-	struct cursor s = {.p = (const unsigned char *)text, .loc = {1, 1}, .blank = true};
-
-	s.end = s.p + len;
-	if (len >= 3 && memcmp(text, "\xef\xbb\xbf", 3) == 0)
-		s.p += 3; /* a byte order mark says "UTF-8"; editors on Windows write it */
-	while (s.p < s.end)
-		if (!scan_one(&s, diag))
-			return -EINVAL;
-	return s.failed ? -EINVAL : 0;
-}
 
 /* --- events --- */
 
@@ -120,7 +37,7 @@ struct parse {
 struct event {
 	enum fy_event_type type;
 	struct loc loc;
-	bool quoted, too_long, has_nul, explicit_start, has_directive;
+	bool quoted, too_long, has_nul;
 	const char *text;
 	struct loc anchor, tag; /* line 0: none */
 };
@@ -188,10 +105,6 @@ static void take_event(struct parse *p, struct fy_event *from, struct event *ev)
 	case FYET_SEQUENCE_START:
 		ev->anchor = token_loc(from->sequence_start.anchor);
 		ev->tag = token_loc(from->sequence_start.tag);
-		break;
-	case FYET_DOCUMENT_START:
-		ev->has_directive = fy_document_state_version_explicit(from->document_start.document_state) ||
-			fy_document_state_tags_explicit(from->document_start.document_state);
 		break;
 	default:
 		break;
@@ -394,10 +307,6 @@ static struct node *take_document(struct parse *p)
 	size_t errors = p->diag->n_errors;
 
 	while (next_event(p, &ev)) {
-		if (ev.type == FYET_DOCUMENT_START && ev.has_directive) {
-			diag_error(p->diag, (struct loc){1, 1}, "a %% directive; the file is plain YAML 1.2");
-			return NULL;
-		}
 		if (ev.type == FYET_DOCUMENT_START && root) {
 			diag_error(
 				p->diag, ev.loc.line ? ev.loc : p->last, "a second document; the file must hold one");
@@ -430,7 +339,7 @@ struct node *yaml_parse(const char *text, size_t len, struct arena *arena, struc
 		diag_error(diag, (struct loc){0}, "more than %d bytes", CONFIG_FILE_MAX);
 		return NULL;
 	}
-	if (check_bytes(text, len, diag) < 0)
+	if (text_check(text, len, diag) < 0)
 		return NULL;
 	fydiag = fy_diag_create(&diag_cfg);
 	if (!fydiag)
