@@ -402,33 +402,43 @@ static void text_changes(
 		buf_printf(out, ", multicast snooping %s", want->mcast_snoop ? "on" : "off");
 }
 
-/* A change that traffic notices: going down, another place in the topology, another address on the wire. */
-static bool interrupts(unsigned change, const struct link *want, const struct link *have, const char *have_master)
+/*
+ * Whom a change in place interrupts: one that traffic notices is going down, another place in the topology, another
+ * address on the wire. NULL: nobody.
+ */
+static const char *interrupted(const struct walk *w, unsigned change, const struct link *want, const struct link *have,
+	const char *have_master)
 {
-	if ((change & LA_UP && !want->up) || change & LA_MAC || (change & LA_MASTER && have_master[0]))
-		return true;
-	return change & LA_VXLAN && ip_addr_cmp(&want->vxlan.local, &have->vxlan.local) != 0;
+	if (change & LA_MASTER && have_master[0])
+		return walk_interrupts(w, want->ours ? want->object : want->name);
+	if ((change & LA_UP && !want->up) || change & LA_MAC || walk_have_fate(w, have->name) == FATE_CYCLED ||
+		(change & LA_VXLAN && ip_addr_cmp(&want->vxlan.local, &have->vxlan.local) != 0))
+		return walk_interrupts(w, want->object);
+	return NULL;
+}
+
+/* A port of somebody else's bridge is not ours to take. */
+static bool is_taken(const struct walk *w, const struct link *want, const char *master)
+{
+	const struct link *l = master[0] ? model_link(w->have, master) : NULL;
+
+	if (!l || l->ours)
+		return false;
+	plan_conflict(w->plan, want->object,
+		"%s is a port of %s, which Fairway did not make; take it out of there first", want->name, master);
+	return true;
 }
 
 static void change_link(struct walk *w, const struct link *want, const struct link *have)
 {
 	const char *master = master_left(w, have);
 	unsigned change = differences(want, have, master);
-	const struct link *foreign = change & LA_MASTER && master[0] ? model_link(w->have, master) : NULL;
 	struct buf text = {0};
 
-	if (foreign && !foreign->ours) {
-		plan_conflict(w->plan, want->object,
-			"%s is a port of %s, which Fairway did not make; take it out of there first", want->name,
-			master);
-		return;
-	}
-	if (!change)
+	if (!change || (change & LA_MASTER && is_taken(w, want, master)))
 		return;
 	text_changes(&text, change, want, have, master);
-	plan_add(w->plan, STEP_MAKE, MAKE_LINK, want->object,
-		interrupts(change, want, have, master) ? walk_interrupts(w, want->ours ? want->object : want->name)
-						       : NULL,
+	plan_add(w->plan, STEP_MAKE, MAKE_LINK, want->object, interrupted(w, change, want, have, master),
 		walk_step(w,
 			(struct overlay_step){
 				.op = OP_LINK_CHANGE, .change = change, .link = want, .ifindex = have->ifindex}),

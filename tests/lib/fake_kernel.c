@@ -176,10 +176,20 @@ static int change_link(struct fake_kernel *k, const struct overlay_step *s)
 	return 0;
 }
 
+static bool goes_through(const struct ip_route *r, const char *link)
+{
+	for (size_t i = 0; i < r->n_nexthops; i++)
+		if (str_eq(r->nexthops[i].link, link))
+			return true;
+	return false;
+}
+
 static void forget_link(struct fake_kernel *k, const char *name)
 {
 	bool vrf = is_vrf(k, name);
 
+	/* An IPv4 route goes whole, even if it had other next hops; of an IPv6 one that next hop goes. */
+	REMOVE_IF(k, routes, e->dst.addr.family == AF_INET && goes_through(e, name));
 	REMOVE_IF(k, addrs, str_eq(e->link, name));
 	REMOVE_IF(k, fdbs, str_eq(e->link, name));
 	flush_routes(k, name, AF_UNSPEC);
@@ -351,6 +361,22 @@ int fake_kernel_apply(struct fake_kernel *k, const struct overlay_step *step)
 	r = ops[step->op](k, step);
 	model_seal(&k->m);
 	return r;
+}
+
+void fake_kernel_observe(const struct fake_kernel *k, struct kernel_model *ret)
+{
+	struct arena *arena = ret->arena;
+
+	*ret = k->m;
+	ret->arena = arena;
+	ret->links = arena_memdup(arena, k->m.links, k->m.n_links * sizeof(*k->m.links));
+	ret->addrs = arena_memdup(arena, k->m.addrs, k->m.n_addrs * sizeof(*k->m.addrs));
+	ret->fdbs = arena_memdup(arena, k->m.fdbs, k->m.n_fdbs * sizeof(*k->m.fdbs));
+	ret->routes = arena_memdup(arena, k->m.routes, k->m.n_routes * sizeof(*k->m.routes));
+	ret->sysctls = arena_memdup(arena, k->m.sysctls, k->m.n_sysctls * sizeof(*k->m.sysctls));
+	for (size_t i = 0; i < ret->n_routes; i++)
+		ret->routes[i].nexthops = arena_memdup(
+			arena, ret->routes[i].nexthops, ret->routes[i].n_nexthops * sizeof(*ret->routes[i].nexthops));
 }
 
 void fake_kernel_init(struct fake_kernel *k)

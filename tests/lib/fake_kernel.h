@@ -24,5 +24,8 @@ void fake_kernel_free(struct fake_kernel *k);
 void fake_kernel_add_interface(struct fake_kernel *k, const char *name, uint32_t mtu);
 void fake_kernel_remove_interface(struct fake_kernel *k, const char *name); /* somebody pulls it out */
 
+/* What is there now, as a model of its own in ret's arena. */
+void fake_kernel_observe(const struct fake_kernel *k, struct kernel_model *ret);
+
 /* 0, or -errno with k->reason. */
 int fake_kernel_apply(struct fake_kernel *k, const struct overlay_step *step);

@@ -79,13 +79,15 @@ void fixture_add_interfaces(struct overlay_fixture *f, const struct config *cfg)
 const char *fixture_plan(struct overlay_fixture *f, const struct config *cfg)
 {
 	struct kernel_model *want = arena_new_obj(f->arena, struct kernel_model);
+	struct kernel_model *have = arena_new_obj(f->arena, struct kernel_model);
 
-	want->arena = f->arena;
+	want->arena = have->arena = f->arena;
+	fake_kernel_observe(&f->kernel, have);
 	plan_free(&f->plan);
 	plan_init(&f->plan);
 	overlay_check_facts(cfg, &f->facts, &f->plan);
 	overlay_desired(cfg, &f->facts, want);
-	overlay_plan(want, &f->kernel.m, &f->plan);
+	overlay_plan(want, have, &f->plan);
 	plan_sort(&f->plan, NULL, 0);
 	buf_reset(&f->text);
 	plan_print(&f->plan, &f->text);
