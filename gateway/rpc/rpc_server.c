@@ -13,6 +13,7 @@
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/un.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "gateway/base/cleanup.h"
@@ -83,12 +84,19 @@ static void client_free(struct client *c)
 	client_destroy(c);
 }
 
-/* Begins a state: what is waited for, and until when. */
+/*
+ * Begins a state: what is waited for, and until when. By the clock itself: the loop's own "now" is when this turn of it
+ * began, and a large apply may have taken longer since then than a client is given.
+ */
 static int client_wait(struct client *c, uint32_t events)
 {
 	int r = sd_event_source_set_io_events(c->io, events);
+	struct timespec now;
 
-	return r < 0 ? r : sd_event_source_set_time_relative(c->timer, PATIENCE);
+	if (r < 0 || clock_gettime(CLOCK_MONOTONIC, &now) < 0)
+		return r < 0 ? r : -errno;
+	return sd_event_source_set_time(
+		c->timer, (uint64_t)now.tv_sec * 1000000 + (uint64_t)now.tv_nsec / 1000 + PATIENCE);
 }
 
 static const struct rpc_method *find_method(const struct rpc_server *s, const char *name)
