@@ -4,6 +4,7 @@
 
 #include <stddef.h>
 
+struct mnl_socket;
 struct nft_model;
 struct step;
 struct txn;
@@ -11,5 +12,13 @@ struct txn;
 /* Reads all tables whose name is ours into m (empty, with an arena) and seals it. 0 or -errno. */
 int nft_observe(struct nft_model *m);
 
-/* All n steps (payload: struct nft_step) in one transaction: all or nothing. As subsystem.apply. */
+/*
+ * As subsystem.apply; payload: struct nft_step. Each run of element steps is one kernel transaction, and each run of
+ * table steps: all or nothing.
+ */
 int nft_apply(struct txn *txn, const struct step *const *steps, size_t n);
+
+/* The same for element steps only. */
+int nft_apply_elems(struct txn *txn, const struct step *const *steps, size_t n);
+
+void nft_socket_closep(struct mnl_socket **s);

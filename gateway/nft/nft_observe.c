@@ -25,7 +25,7 @@ struct reader {
 	char buffer[DUMP_BUFFER];
 };
 
-static void closesockp(struct mnl_socket **s)
+void nft_socket_closep(struct mnl_socket **s)
 {
 	if (*s)
 		(void)mnl_socket_close(*s);
@@ -100,7 +100,7 @@ static int read_all(struct reader *r)
 /* A fresh socket each time: nothing of an earlier, broken dump can be left in it. */
 static int observe_once(struct nft_model *m)
 {
-	_cleanup_(closesockp) struct mnl_socket *socket = mnl_socket_open2(NETLINK_NETFILTER, SOCK_CLOEXEC);
+	_cleanup_(nft_socket_closep) struct mnl_socket *socket = mnl_socket_open2(NETLINK_NETFILTER, SOCK_CLOEXEC);
 	_cleanup_free_ struct reader *r = NULL;
 
 	if (!socket || mnl_socket_bind(socket, 0, MNL_SOCKET_AUTOPID) < 0)

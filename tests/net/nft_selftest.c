@@ -10,7 +10,7 @@
  *
  * The model has the shape of the real ones: VXLAN sources of both families, and interfaces with counters.
  */
-/* LINK: gateway/nft/nft_model.c gateway/nft/nft_plan.c gateway/nft/nft_parse.c gateway/nft/nft_observe.c gateway/nft/nft_apply.c gateway/nft/nft_monitor.c gateway/engine/plan.c gateway/engine/txn.c */
+/* LINK: gateway/nft/nft_model.c gateway/nft/nft_plan.c gateway/nft/nft_parse.c gateway/nft/nft_observe.c gateway/nft/nft_apply.c gateway/nft/nft_elems.c gateway/nft/nft_monitor.c gateway/engine/plan.c gateway/engine/txn.c */
 /* LIBS: libnftables libmnl jansson */
 #include <arpa/inet.h>
 #include <inttypes.h>
@@ -267,6 +267,22 @@ static int cmd_refuse(unsigned segments, unsigned mss)
 	return turn_apply(&t) < 0 ? 0 : 1;
 }
 
+/* One more segment, but the last of its elements is to be removed, and is not there: nothing of it may be done. */
+static int cmd_refuse_elems(unsigned segments, unsigned mss)
+{
+	_cleanup_(turn_free) struct turn t = {0};
+	struct nft_step gone;
+	struct step *last;
+
+	if (turn_plan(&t, segments + 1, mss) < 0 || t.plan.n_steps < 2)
+		return 1;
+	last = &t.plan.steps[t.plan.n_steps - 1];
+	gone = *(const struct nft_step *)last->payload;
+	gone.op = NFT_DEL_ELEMS;
+	last->payload = &gone;
+	return turn_apply(&t) < 0 ? 0 : 1;
+}
+
 static int cmd_watch(unsigned milliseconds)
 {
 	struct nft_monitor *m;
@@ -340,6 +356,8 @@ int main(int argc, char **argv)
 		return cmd_keys(a, b);
 	if (str_eq(cmd, "refuse"))
 		return cmd_refuse(a, b);
+	if (str_eq(cmd, "refuse-elems"))
+		return cmd_refuse_elems(a, b);
 	if (str_eq(cmd, "watch"))
 		return cmd_watch(a);
 	if (str_eq(cmd, "bench"))
