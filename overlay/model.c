@@ -32,6 +32,7 @@ struct link *model_add_link(struct kernel_model *m, const char *name)
 
 	GROW(m, links);
 	l = &m->links[m->n_links++];
+	*l = (struct link){0};
 	(void)snprintf(l->name, sizeof(l->name), "%s", name);
 	return l;
 }
@@ -39,30 +40,29 @@ struct link *model_add_link(struct kernel_model *m, const char *name)
 struct if_addr *model_add_addr(struct kernel_model *m)
 {
 	GROW(m, addrs);
+	m->addrs[m->n_addrs] = (struct if_addr){0};
 	return &m->addrs[m->n_addrs++];
 }
 
 struct fdb *model_add_fdb(struct kernel_model *m)
 {
 	GROW(m, fdbs);
+	m->fdbs[m->n_fdbs] = (struct fdb){0};
 	return &m->fdbs[m->n_fdbs++];
 }
 
 struct ip_route *model_add_route(struct kernel_model *m)
 {
 	GROW(m, routes);
+	m->routes[m->n_routes] = (struct ip_route){0};
 	return &m->routes[m->n_routes++];
 }
 
 struct sysctl *model_add_sysctl(struct kernel_model *m, const char *key, const char *value)
 {
-	struct sysctl *s;
-
 	GROW(m, sysctls);
-	s = &m->sysctls[m->n_sysctls++];
-	s->key = key;
-	s->value = value;
-	return s;
+	m->sysctls[m->n_sysctls] = (struct sysctl){.key = key, .value = value};
+	return &m->sysctls[m->n_sysctls++];
 }
 
 /* --- identity --- */
