@@ -78,25 +78,26 @@ static json_t *mapping(char *hint)
 		json_pack("{s:s, s:o, s:b}", "type", "object", "properties", properties, "additionalProperties", 0));
 }
 
-/* A text, a number, or either: what the type's hint says. */
+/* What the type's hint says: words, a number, a mapping, or a text of some pattern. */
 static json_t *alternatives(const struct field *field)
 {
-	json_t *any = must(json_array());
+	json_t *any = must(json_array()), *only;
 	const char *pos = NULL;
 	struct hint hint;
 
-	json_array_append_new(any, text(field->type));
 	while (hint_next(field, &pos, &hint)) {
-		if (hint.kind == HINT_NUMBER)
-			json_array_append_new(any, number(&field->limit));
-		else if (hint.kind == HINT_MAPPING)
-			json_array_append_new(any, mapping(hint.text));
+		json_t *one = hint.kind == HINT_WORD ? must(json_pack("{s:s}", "const", hint.text))
+			: hint.kind == HINT_NUMBER   ? number(&field->limit)
+			: hint.kind == HINT_MAPPING  ? mapping(hint.text)
+						     : text(field->type);
+
+		json_array_append_new(any, one);
 	}
-	if (json_array_size(any) == 1) {
-		json_decref(any);
-		return text(field->type);
-	}
-	return must(json_pack("{s:o}", "anyOf", any));
+	if (json_array_size(any) > 1)
+		return must(json_pack("{s:o}", "anyOf", any));
+	only = json_incref(json_array_get(any, 0));
+	json_decref(any);
+	return only;
 }
 
 static json_t *enumeration(const struct words *words)

@@ -149,7 +149,6 @@ const struct type type_AUTO_U32 = {
 	.is_absent = never_absent,
 	.yaml_hint = "auto|number",
 	.json_type = "string",
-	.pattern = "auto|[1-9][0-9]*",
 };
 
 static int tos_parse(const char *text, const struct limit *limit, struct arena *arena, void *ret, const char **ret_want)
@@ -187,7 +186,6 @@ const struct type type_TOS = {
 	.yaml_hint = "inherit|number",
 	.yang_type = "type union { type enumeration { enum inherit; } type uint8; }",
 	.json_type = "string",
-	.pattern = "inherit|0|[1-9][0-9]{0,2}",
 };
 
 /* --- quantities: a whole number and a unit --- */

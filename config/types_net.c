@@ -341,5 +341,4 @@ const struct type type_MSS = {
 		     "type string { pattern '\\{(ipv4: [0-9]+(, ipv6: [0-9]+)?|ipv6: [0-9]+)\\}'; } }",
 	.json_type = "string",
 	.mapping = true,
-	.pattern = "auto|0|[1-9][0-9]*",
 };

@@ -42,7 +42,8 @@ const struct config *must_parse(const char *text)
 	cfg = config_parse(text, strlen(text), test_arena, &diag);
 	if (!cfg) {
 		diag_print(&diag, &messages);
-		print_error("%s\n%s", text, buf_str(&messages));
+		print_error("%s", buf_str(&messages));
+		print_error("%s\n", text);
 		buf_free(&messages);
 	}
 	diag_free(&diag);

@@ -98,7 +98,7 @@ static void test_values(void **state)
 	assert_string_equal(after(NULL, "vtep port 4"), "<1-65535>");
 	assert_string_equal(after(NULL, "segments gpu mtu "), "auto <576-65485>");
 	assert_string_equal(after(NULL, "segments gpu mtu 9"), "<576-65485>");
-	assert_string_equal(after(NULL, "segments gpu tos "), "inherit <number>");
+	assert_string_equal(after(NULL, "segments gpu tos "), "inherit <0-255>");
 	assert_string_equal(after(NULL, "segments gpu mss "), "auto <number> <{ipv4: number, ipv6: number}>");
 	assert_string_equal(after(NULL, "segments gpu df "), "inherit set unset");
 	assert_string_equal(after(NULL, "lines a rate "), "<RATE>");
