@@ -20,7 +20,7 @@
 
 uint64_t random_config_seed;
 
-enum { VALUE_MAX = 1100, PERTURBED = 250 /* one place of so many */, ROWS_MAX = 64 };
+enum { VALUE_MAX = 1100, PERTURBED = 100 /* one place of so many */, ROWS_MAX = 64 };
 
 struct generator {
 	uint64_t seed;
