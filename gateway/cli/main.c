@@ -55,7 +55,7 @@ static enum exit_status run(const struct args *args)
 		return EXIT_OK;
 	}
 	if (!c)
-		return args->command ? usage("there is no command ", args->command) : usage("which command?", "");
+		return args->command ? usage("there is no command ", args->command) : usage("no command is given", "");
 	if (args->help) {
 		print_command_help(c);
 		return EXIT_OK;

@@ -165,7 +165,8 @@ static void answer_applied(
 	put_plan(data, a->plan);
 	json_object_set(data, "diagnostics", c->diagnostics);
 	json_object_set(data, "messages", c->messages);
-	buf_puts(&text, buf_str(&a->text));
+	if (a->result != COMMIT_REFUSED) /* what would have been done is of no interest to people then */
+		buf_puts(&text, buf_str(&a->text));
 	if (applied_is_good(a)) {
 		print_outcome(d, a, stored, &text);
 		json_object_set_new(data, "revision", json_integer((json_int_t)d->revision));
@@ -231,7 +232,6 @@ static void method_diff(void *context, struct rpc_call *call)
 		config_diff_print(&diff, &text);
 		call->result = json_pack("{s:o, s:o, s:O}", "differences", config_diff_to_json(&diff), "text",
 			buf_json(&text), "messages", c.messages);
-		free(diff.v);
 	}
 	candidate_free(&c);
 }

@@ -325,8 +325,15 @@ static enum commit_result roll_back(struct engine *e, struct plan *plan, struct 
 	return result;
 }
 
-static enum commit_result refuse(const struct plan *plan, struct buf *report)
+static void show_plan(const struct engine *e, const struct plan *plan)
 {
+	if (e->on_plan)
+		e->on_plan(e->on_plan_arg, plan);
+}
+
+static enum commit_result refuse(const struct engine *e, const struct plan *plan, struct buf *report)
+{
+	show_plan(e, plan);
 	for (size_t i = 0; i < plan->n_conflicts; i++)
 		buf_printf(report, "%s: %s\n", plan->conflicts[i].object, plan->conflicts[i].text);
 	return COMMIT_REFUSED;
@@ -338,8 +345,7 @@ static enum commit_result run_commit(
 	struct run run = {.e = e, .cfg = cfg};
 	enum commit_result result = COMMIT_OK;
 
-	if (e->on_plan)
-		e->on_plan(e->on_plan_arg, plan);
+	show_plan(e, plan);
 	if (converge(&run, plan) == 0) {
 		note_commit(e, cfg, arena);
 		buf_printf(report, "%zu step%s, verified\n", run.n_done, run.n_done == 1 ? "" : "s");
@@ -361,7 +367,7 @@ enum commit_result engine_commit(struct engine *e, const struct config *cfg, str
 		buf_putc(report, '\n');
 		result = COMMIT_REFUSED;
 	} else if (plan.n_conflicts > 0) {
-		result = refuse(&plan, report);
+		result = refuse(e, &plan, report);
 	} else if (plan_is_empty(&plan)) {
 		note_commit(e, cfg, arena);
 		buf_puts(report, "nothing to do\n");

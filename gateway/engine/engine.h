@@ -33,7 +33,7 @@ struct engine {
 	char last_repair_text[256]; /* first step of the last repair */
 	uint64_t n_same_repair;	    /* how often in a row it was this one */
 	char *trouble;		    /* NULL, or what could not be made so, a line per object */
-	/* May be NULL: told of each commit's plan before it runs. */
+	/* May be NULL: told of each commit's plan before it runs, or is refused for its conflicts. */
 	void (*on_plan)(void *arg, const struct plan *plan);
 	void *on_plan_arg;
 };
