@@ -115,16 +115,24 @@ static void wrong_kind(struct decode *d, const struct node *node, const struct f
 		complain(d, node->loc, path, "%s is not %s", node_shown(d, node), wanted(d, field));
 }
 
-static void unknown_key(
+static const char *quoted(struct decode *d, const char *text)
+{
+	const char *shown = diag_show(d->scratch, text);
+
+	return *shown == '"' ? shown : arena_printf(d->scratch, "\"%s\"", shown);
+}
+
+/* Returns the row that was probably meant, or NULL. */
+static const struct field *unknown_key(
 	struct decode *d, const struct node *child, const struct object_type *type, const struct path *path)
 {
 	struct nearest near = {.word = child->key};
-	const char *key = diag_show(d->scratch, child->key), *where, *hint;
+	const char *where, *hint;
 
 	if (!path)
 		where = "at the top of the file";
 	else if (path->name && !path->up)
-		where = arena_printf(d->scratch, "in %s \"%s\"", type->name, path->name);
+		where = arena_printf(d->scratch, "in %s %s", type->name, quoted(d, path->name));
 	else
 		where = arena_printf(d->scratch, "in %s", path_str(path, d->scratch));
 	for (size_t i = 0; i < type->n_fields; i++)
@@ -133,8 +141,8 @@ static void unknown_key(
 		hint = arena_printf(d->scratch, "did you mean \"%s\"?", near.best);
 	else
 		hint = arena_printf(d->scratch, "known are %s", object_keys(d, type));
-	complain(d, child->key_loc, NULL, *key == '"' ? "unknown key %s %s; %s" : "unknown key \"%s\" %s; %s", key,
-		where, hint);
+	complain(d, child->key_loc, NULL, "unknown key %s %s; %s", quoted(d, child->key), where, hint);
+	return near.best ? schema_field(type, near.best) : NULL;
 }
 
 /* --- values --- */
@@ -171,6 +179,12 @@ static const char *value_text(struct decode *d, const struct node *node, const s
 	return node->kind == NODE_MAPPING && type->mapping ? flow_text(d, node) : NULL;
 }
 
+/* Quotes make a text: right for words and quantities, wrong for a number or a truth value, as in the JSON Schema. */
+static bool may_be_quoted(const char *text, const struct type *type)
+{
+	return type->text || (str_eq(type->json_type, "string") && text[strspn(text, "0123456789")]);
+}
+
 /* One value of a leaf, or one item of a list of values. */
 static bool decode_value(
 	struct decode *d, const struct node *node, const struct field *field, const struct path *path, void *ret)
@@ -189,7 +203,7 @@ static bool decode_value(
 		complain(d, node->loc, path, "%s is not %s", diag_show(d->scratch, text), want);
 		return false;
 	}
-	if (node->quoted && !str_eq(type->json_type, "string")) {
+	if (node->quoted && !may_be_quoted(text, type)) {
 		complain(d, node->loc, path, "\"%s\" in quotes is a text; write it without quotes", text);
 		return false;
 	}
@@ -449,7 +463,11 @@ static void decode_object(
 		size_t i;
 
 		if (!field) {
-			unknown_key(d, c, type, path);
+			field = unknown_key(d, c, type, path);
+			if (field) /* misspelt is not missing too */
+				seen |= UINT64_C(1) << schema_field_index(type, field);
+			if (field && !path)
+				mark_unsure(d, field);
 			continue;
 		}
 		i = schema_field_index(type, field);

@@ -74,6 +74,12 @@ static struct loc token_loc(struct fy_token *token)
 	return token ? loc_of(fy_token_start_mark(token)) : (struct loc){0};
 }
 
+/* The library's place of an anchor or alias is behind its sign. */
+static struct loc sign_loc(struct loc loc)
+{
+	return (struct loc){loc.line, loc.col > 1 ? loc.col - 1 : loc.col};
+}
+
 static void take_scalar(struct parse *p, struct fy_event *from, struct event *ev)
 {
 	const struct fy_mark *mark = fy_event_start_mark(from);
@@ -87,7 +93,7 @@ static void take_scalar(struct parse *p, struct fy_event *from, struct event *ev
 	ev->too_long = len > YAML_SCALAR_MAX;
 	ev->has_nul = text && memchr(text, '\0', len);
 	ev->text = text && !ev->too_long ? arena_strndup(p->arena, text, len) : "";
-	ev->anchor = token_loc(from->scalar.anchor);
+	ev->anchor = sign_loc(token_loc(from->scalar.anchor));
 	ev->tag = token_loc(from->scalar.tag);
 }
 
@@ -98,12 +104,15 @@ static void take_event(struct parse *p, struct fy_event *from, struct event *ev)
 	case FYET_SCALAR:
 		take_scalar(p, from, ev);
 		break;
+	case FYET_ALIAS:
+		ev->loc = sign_loc(ev->loc);
+		break;
 	case FYET_MAPPING_START:
-		ev->anchor = token_loc(from->mapping_start.anchor);
+		ev->anchor = sign_loc(token_loc(from->mapping_start.anchor));
 		ev->tag = token_loc(from->mapping_start.tag);
 		break;
 	case FYET_SEQUENCE_START:
-		ev->anchor = token_loc(from->sequence_start.anchor);
+		ev->anchor = sign_loc(token_loc(from->sequence_start.anchor));
 		ev->tag = token_loc(from->sequence_start.tag);
 		break;
 	default:

@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * config_parse() on any bytes: no crash, no leak; either a config or an error with a place, and messages that a
+ * terminal can show. What parses is walked, so that every value of it is read.
+ */
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "config/config.h"
+#include "config/schema.h"
+#include "config/types.h"
+#include "gateway/base/arena.h"
+#include "gateway/base/buf.h"
+#include "gateway/base/str.h"
+
+/* LINK: config/config.c config/decode.c config/diag.c config/schema.c config/text.c config/types.c config/types_net.c config/types_text.c config/yaml.c */
+/* LIBS: libfyaml */
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+/* A value that was taken prints as a text that is the same value. */
+static void check_value(const struct visit *v, void *user)
+{
+	_Alignas(max_align_t) char again[64] = {0};
+	struct buf text = {0};
+	const char *want;
+
+	v->field->type->print(v->value, &v->field->limit, &text);
+	if (v->field->type->parse(buf_str(&text), &v->field->limit, user, again, &want) < 0 ||
+		v->field->type->compare(v->value, again) != 0)
+		abort();
+	buf_free(&text);
+}
+
+static void check_messages(struct diag *diag)
+{
+	struct buf out = {0};
+
+	diag_sort(diag);
+	for (size_t i = 0; i < diag->n; i++)
+		if (!str_is_printable(diag->v[i].text))
+			abort();
+	diag_print(diag, &out);
+	buf_free(&out);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	struct arena *arena = arena_new();
+	const struct config *cfg;
+	struct diag diag;
+
+	diag_init(&diag, "fuzz");
+	cfg = config_parse((const char *)data, size, arena, &diag);
+	if ((cfg == NULL) != (diag.n_errors > 0))
+		abort();
+	if (cfg)
+		schema_walk(cfg, check_value, arena);
+	check_messages(&diag);
+	diag_free(&diag);
+	arena_free(arena);
+	return 0;
+}
