@@ -177,30 +177,20 @@ static uint32_t udp_payload(uint32_t mtu, uint32_t headers)
 	return mtu > headers ? mtu - headers : 0;
 }
 
-/* One way of the clamp; both ways are the same by design, and shown so that nobody has to believe it. */
-static void clamp_text(const struct segment_mtu *m, const char *what, struct buf *out)
-{
-	if (m->mss_ipv4 == 0 && m->mss_ipv6 == 0) {
-		buf_puts(out, "leaves TCP alone");
-		return;
-	}
-	buf_printf(out, "%s: lowers an MSS", what);
-	if (m->mss_ipv4)
-		buf_printf(out, " above %u to it (IPv4)", m->mss_ipv4);
-	if (m->mss_ipv6)
-		buf_printf(out, "%s above %u to it (IPv6)", m->mss_ipv4 ? "," : "", m->mss_ipv6);
-}
-
+/* Both ways are the same by design, and shown so that nobody has to believe it. */
 static json_t *clamp_json(const struct segment_mtu *m)
 {
-	struct buf to = {0}, from = {0};
+	struct buf text = {0};
 	json_t *json;
 
-	clamp_text(m, "SYN and SYN-ACK of the near side", &to);
-	clamp_text(m, "SYN and SYN-ACK of the far side", &from);
-	json = json_pack("{s:s, s:s}", "to-remotes", buf_str(&to), "from-remotes", buf_str(&from));
-	buf_free(&to);
-	buf_free(&from);
+	if (m->mss_ipv4)
+		buf_printf(&text, "IPv4 to at most %u", m->mss_ipv4);
+	if (m->mss_ipv6)
+		buf_printf(&text, "%sIPv6 to at most %u", m->mss_ipv4 ? ", " : "", m->mss_ipv6);
+	if (text.len == 0)
+		buf_puts(&text, "leaves TCP alone");
+	json = json_pack("{s:s, s:s}", "to-remotes", buf_str(&text), "from-remotes", buf_str(&text));
+	buf_free(&text);
 	return json;
 }
 
