@@ -80,7 +80,7 @@ static void put_elems(struct batch *b, const struct nft_step *step, const struct
 	bool add = step->op == NFT_ADD_ELEMS;
 	struct nlmsghdr *nlh = message_begin(b,
 		(uint16_t)(NFNL_SUBSYS_NFTABLES << 8 | (add ? NFT_MSG_NEWSETELEM : NFT_MSG_DELSETELEM)),
-		(uint16_t)(NLM_F_ACK | (add ? NLM_F_CREATE : 0)), nft_family_number(step->table->family));
+		add ? NLM_F_CREATE : 0, nft_family_number(step->table->family));
 	struct nlattr *list, *elem, *key;
 
 	mnl_attr_put_strz(nlh, NFTA_SET_ELEM_LIST_TABLE, step->table->name);
@@ -134,7 +134,7 @@ static const struct step *step_of(const struct step *const *steps, size_t n, uin
 	return steps[0];
 }
 
-/* The first error among the kernel's answers; all of them are there by the time that the batch is sent. */
+/* The first error, if any: the kernel only answers what it refuses, before the batch counts as sent. */
 static int read_answers(struct mnl_socket *socket, uint32_t *ret_seq)
 {
 	char buffer[8192];

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The subsystem of all our nft tables: renders (overlay guard, MSS clamp), observes by libnftnl, applies by
- * libnftables. */
+/*
+ * The subsystem of all our nft tables (gateway/filter): renders (overlay guard, MSS clamp), observes and changes
+ * elements by netlink, makes tables by libnftables. And the events of such tables (nft_monitor.c).
+ */
 #pragma once
 
 struct config;

@@ -224,6 +224,31 @@ def test_refused_elements_leave_all_as_it_was(ns):
     assert plan(ns) == NOTHING
 
 
+def test_more_elements_than_fit_in_a_message(ns):
+    apply(ns, 1)
+    apply(ns, 2500)
+    assert plan(ns, 2500) == NOTHING
+    apply(ns, 1)
+    assert plan(ns, 1) == NOTHING
+
+
+def test_look_while_others_make_changes(ns):
+    """A dump that a change runs into is a mixture; it must never be taken for drift."""
+    apply(ns, 1000)
+    netns.nft(ns, "table ip strangers {\n set s {\n type mark\n }\n}\n")
+    with netns.inside(ns):
+        changes = subprocess.Popen(["nft", "-i"], stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, text=True)
+    try:
+        for i in range(30):
+            changes.stdin.writelines(f"add element ip strangers s {{ {n} }}\n" for n in range(20 * i, 20 * i + 20))
+            changes.stdin.flush()
+            assert plan(ns, 1000) == NOTHING
+    finally:
+        changes.kill()
+        changes.wait()
+    assert len(listing(ns, "set", "ip", "strangers", "s")[0]["set"]["elem"]) > 20
+
+
 def test_elements_beside_a_strangers_large_set(ns):
     """What other people have in their tables does not slow an element down."""
     addresses = ",".join(f"10.{i >> 16}.{i >> 8 & 255}.{i & 254}" for i in range(0, 60000, 2))
