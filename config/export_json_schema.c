@@ -46,17 +46,14 @@ static json_t *number(const struct limit *limit)
 	return json;
 }
 
+/* A type that a text may stand for has a pattern. */
 static json_t *text(const struct type *type)
 {
 	json_t *json = of_kind("string");
 	struct buf pattern = {0};
 
-	if (type->pattern) {
-		buf_printf(&pattern, "^(?:%s)$", type->pattern);
-		set(json, "pattern", json_string(buf_str(&pattern)));
-	} else {
-		set(json, "maxLength", json_integer(256));
-	}
+	buf_printf(&pattern, "^(?:%s)$", type->pattern);
+	set(json, "pattern", json_string(buf_str(&pattern)));
 	buf_free(&pattern);
 	return json;
 }

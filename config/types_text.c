@@ -123,6 +123,7 @@ const struct type type_TEXT = {
 	.yang_type = "type string { length \"0..256\"; }",
 	.json_type = "string",
 	.text = true,
+	.pattern = "[^\\u0000-\\u001f\\u007f-\\u009f]{0,256}",
 };
 
 const struct type type_IFNAME = {
