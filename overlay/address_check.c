@@ -12,7 +12,7 @@
 #include <string.h>
 
 #include "config/config.h"
-#include "gateway/base/cleanup.h"
+#include "gateway/base/arena.h"
 #include "gateway/base/str.h"
 
 enum { TABLE_MAIN = 254 };
@@ -130,15 +130,6 @@ static size_t count(const struct config *cfg)
 	for (size_t i = 0; i < cfg->segments.n; i++)
 		n += cfg->segments.v[i].gateway.n + cfg->segments.v[i].routes.n;
 	return n;
-}
-
-static void *alloc(size_t n, size_t size)
-{
-	void *p = calloc(n + 1, size);
-
-	if (!p)
-		abort();
-	return p;
 }
 
 /* --- order --- */
@@ -398,12 +389,15 @@ static void sort(void *v, size_t n, size_t size, int (*cmp)(const void *, const 
 		qsort(v, n, size, cmp);
 }
 
-void address_check(const struct config *cfg, struct diag *diag)
+void address_check(const struct config *cfg, struct arena *scratch, struct diag *diag)
 {
 	size_t n = count(cfg);
-	_cleanup_free_ struct subnet *subnets = alloc(n, sizeof(*subnets)), *own = alloc(n, sizeof(*own));
-	_cleanup_free_ struct dest *dests = alloc(n, sizeof(*dests));
-	struct lists l = {.subnets = subnets, .own = own, .dests = dests, .diag = diag};
+	struct lists l = {
+		.subnets = arena_array(scratch, n, sizeof(struct subnet)),
+		.own = arena_array(scratch, n, sizeof(struct subnet)),
+		.dests = arena_array(scratch, n, sizeof(struct dest)),
+		.diag = diag,
+	};
 
 	collect(cfg, &l);
 	sort(l.subnets, l.n_subnets, sizeof(*l.subnets), subnet_cmp);

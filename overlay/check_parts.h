@@ -5,9 +5,12 @@
  */
 #pragma once
 
+struct arena;
 struct config;
 struct diag;
 
-void interface_check(const struct config *cfg, struct diag *diag); /* who uses which interface */
-void segment_check(const struct config *cfg, struct diag *diag);   /* VNIs, remotes, MTU, MSS, MACs */
-void address_check(const struct config *cfg, struct diag *diag);   /* addresses, subnets, routes, per routing domain */
+void interface_check(const struct config *cfg, struct arena *scratch, struct diag *diag); /* who uses which interface */
+void segment_check(
+	const struct config *cfg, struct arena *scratch, struct diag *diag); /* VNIs, remotes, MTU, MSS, MACs */
+void address_check(const struct config *cfg, struct arena *scratch,
+	struct diag *diag); /* addresses, subnets, routes, per routing domain */

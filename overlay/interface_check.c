@@ -8,7 +8,7 @@
 #include <stdlib.h>
 
 #include "config/config.h"
-#include "gateway/base/cleanup.h"
+#include "gateway/base/arena.h"
 #include "gateway/base/str.h"
 #include "overlay/mtu.h"
 #include "overlay/overlay.h"
@@ -34,16 +34,14 @@ static int use_cmp(const void *pa, const void *pb)
 	return c ? c : loc_cmp(a->loc, b->loc);
 }
 
-static struct use *find_uses(const struct config *cfg, size_t *ret_n)
+static struct use *find_uses(const struct config *cfg, struct arena *scratch, size_t *ret_n)
 {
 	size_t n = cfg->interfaces.n + cfg->lines.n, at = 0;
 	struct use *v;
 
 	for (size_t i = 0; i < cfg->segments.n; i++)
 		n += cfg->segments.v[i].members.n;
-	v = calloc(n + 1, sizeof(*v));
-	if (!v)
-		abort();
+	v = arena_array(scratch, n, sizeof(*v));
 	for (size_t i = 0; i < cfg->interfaces.n; i++) {
 		const struct interface *e = &cfg->interfaces.v[i];
 
@@ -119,13 +117,12 @@ static int name_cmp(const void *a, const void *b)
 }
 
 /* The names of all devices that we would make, sorted. */
-static char (*own_names(const struct config *cfg, size_t *ret_n))[16]
+static char (*own_names(const struct config *cfg, struct arena *scratch, size_t *ret_n))[16]
 {
-	size_t n = 0, most = 2 * cfg->segments.n + cfg->tenants.n;
-	char(*v)[16] = calloc(most + 1, sizeof(*v));
+	/* One more: a tenant's name that is too long is written before it is refused. */
+	char(*v)[16] = arena_array(scratch, 2 * cfg->segments.n + cfg->tenants.n + 1, sizeof(*v));
+	size_t n = 0;
 
-	if (!v)
-		abort();
 	for (size_t i = 0; i < cfg->segments.n; i++) {
 		overlay_vxlan_name(cfg->segments.v[i].vni, v[n++]);
 		if (cfg->segments.v[i].mode == MODE_BRIDGED)
@@ -150,11 +147,11 @@ static void check_interface_mtu(const struct interface *e, struct diag *diag)
 		}
 }
 
-void interface_check(const struct config *cfg, struct diag *diag)
+void interface_check(const struct config *cfg, struct arena *scratch, struct diag *diag)
 {
 	size_t n, n_own, first = 0;
-	_cleanup_free_ struct use *v = find_uses(cfg, &n);
-	_cleanup_free_ char(*own)[16] = own_names(cfg, &n_own);
+	const struct use *v = find_uses(cfg, scratch, &n);
+	char(*own)[16] = own_names(cfg, scratch, &n_own);
 
 	for (size_t i = 0; i < cfg->interfaces.n; i++)
 		check_interface_mtu(&cfg->interfaces.v[i], diag);

@@ -97,7 +97,7 @@ const char *mtu_arithmetic(const struct encap *encap, uint32_t underlay, char re
 		(void)snprintf(esp_text, sizeof(esp_text), " - %u (ESP%s%s)", esp,
 			encap->esp == ESP_TUNNEL ? " tunnel" : "", encap->nat_t ? ", NAT-T" : "");
 	if (encap->vlan_tags > 0)
-		(void)snprintf(tags_text, sizeof(tags_text), " - %u (%s)", VLAN_TAG * (uint32_t)encap->vlan_tags,
+		(void)snprintf(tags_text, sizeof(tags_text), " - %d (%s)", VLAN_TAG * encap->vlan_tags,
 			encap->vlan_tags == 1 ? "VLAN tag" : "VLAN tags");
 	(void)snprintf(ret, 160, "%u - %u (%s)%s - %d (UDP) - %d (VXLAN) - %d (Ethernet)%s = %u", underlay,
 		ip_header(encap), encap->ipv6_outer ? "IPv6" : "IPv4", esp_text, UDP_HEADER, VXLAN_HEADER,

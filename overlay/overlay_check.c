@@ -185,18 +185,16 @@ static int remote_vtep_cmp(const void *pa, const void *pb)
 	return c ? c : loc_cmp((*a)->entry.loc, (*b)->entry.loc);
 }
 
-static void check_remotes(const struct config *cfg, struct diag *diag)
+static void check_remotes(const struct config *cfg, struct arena *scratch, struct diag *diag)
 {
-	_cleanup_free_ const struct remote **v = calloc(cfg->remotes.n + 1, sizeof(*v));
+	const struct remote **v = arena_array(scratch, cfg->remotes.n, sizeof(struct remote *));
 	char text[IP_STR_MAX];
 
-	if (!v)
-		abort();
 	for (size_t i = 0; i < cfg->remotes.n; i++) {
 		v[i] = &cfg->remotes.v[i];
 		check_remote(cfg, v[i], diag);
 	}
-	qsort(v, cfg->remotes.n, sizeof(*v), remote_vtep_cmp);
+	qsort(v, cfg->remotes.n, sizeof(struct remote *), remote_vtep_cmp);
 	for (size_t i = 1; i < cfg->remotes.n; i++)
 		if (ip_addr_cmp(&v[i]->vtep, &v[i - 1]->vtep) == 0)
 			diag_error(diag, CONFIG_AT(v[i], remote, vtep),
@@ -220,13 +218,11 @@ static int tenant_table_cmp(const void *pa, const void *pb)
 	return c ? c : loc_cmp((*a)->entry.loc, (*b)->entry.loc);
 }
 
-static void check_tenants(const struct config *cfg, struct diag *diag)
+static void check_tenants(const struct config *cfg, struct arena *scratch, struct diag *diag)
 {
-	_cleanup_free_ const struct tenant **v = calloc(cfg->tenants.n + 1, sizeof(*v));
+	const struct tenant **v = arena_array(scratch, cfg->tenants.n, sizeof(struct tenant *));
 	char name[16];
 
-	if (!v)
-		abort();
 	for (size_t i = 0; i < cfg->tenants.n; i++) {
 		v[i] = &cfg->tenants.v[i];
 		if (!overlay_vrf_name(v[i]->name, name))
@@ -235,7 +231,7 @@ static void check_tenants(const struct config *cfg, struct diag *diag)
 				"interface name may have",
 				v[i]->name, v[i]->name);
 	}
-	qsort(v, cfg->tenants.n, sizeof(*v), tenant_table_cmp);
+	qsort(v, cfg->tenants.n, sizeof(struct tenant *), tenant_table_cmp);
 	for (size_t i = 1; i < cfg->tenants.n; i++) {
 		if (table_key(v[i]) != table_key(v[i - 1]))
 			continue;
@@ -254,6 +250,8 @@ static void check_tenants(const struct config *cfg, struct diag *diag)
 
 void overlay_check(const struct config *cfg, struct diag *diag)
 {
+	_cleanup_(arena_freep) struct arena *scratch = arena_new();
+
 	if (cfg->vtep)
 		check_vtep(cfg, diag);
 	else if (cfg->remotes.n > 0)
@@ -264,11 +262,11 @@ void overlay_check(const struct config *cfg, struct diag *diag)
 			"segments need a vtep section: this gateway's own endpoint");
 	for (size_t i = 0; i < cfg->lines.n; i++)
 		check_line(&cfg->lines.v[i], diag);
-	check_remotes(cfg, diag);
-	check_tenants(cfg, diag);
-	interface_check(cfg, diag);
-	segment_check(cfg, diag);
-	address_check(cfg, diag);
+	check_remotes(cfg, scratch, diag);
+	check_tenants(cfg, scratch, diag);
+	interface_check(cfg, scratch, diag);
+	segment_check(cfg, scratch, diag);
+	address_check(cfg, scratch, diag);
 }
 
 void overlay_check_facts(const struct config *cfg, const struct facts *facts, struct plan *plan)

@@ -123,14 +123,15 @@ static void plan_addrs(const struct walk *w)
 	size_t i = 0, k = 0;
 
 	while (i < want->n_addrs || k < have->n_addrs) {
-		const struct if_addr *a = i < want->n_addrs ? &want->addrs[i] : NULL;
-		const struct if_addr *h = k < have->n_addrs ? &have->addrs[k] : NULL;
-		int c = !a ? 1 : !h ? -1 : if_addr_cmp(a, h);
+		int c = i == want->n_addrs   ? 1
+			: k == have->n_addrs ? -1
+					     : if_addr_cmp(&want->addrs[i], &have->addrs[k]);
+		bool lost = c >= 0 && addr_is_lost(w, &have->addrs[k]);
 
-		if (c < 0 || (c == 0 && addr_is_lost(w, h)))
-			add_addr(w, a);
-		else if (c > 0 && h->proto == FAIRWAY_PROTO && !addr_is_lost(w, h))
-			delete_addr(w, h);
+		if (c < 0 || (c == 0 && lost))
+			add_addr(w, &want->addrs[i]);
+		else if (c > 0 && !lost && have->addrs[k].proto == FAIRWAY_PROTO)
+			delete_addr(w, &have->addrs[k]);
 		i += c <= 0;
 		k += c >= 0;
 	}
@@ -196,15 +197,13 @@ static void plan_fdbs(const struct walk *w)
 	size_t i = 0, k = 0;
 
 	while (i < want->n_fdbs || k < have->n_fdbs) {
-		const struct fdb *f = i < want->n_fdbs ? &want->fdbs[i] : NULL;
-		const struct fdb *h = k < have->n_fdbs ? &have->fdbs[k] : NULL;
-		int c = !f ? 1 : !h ? -1 : fdb_cmp(f, h);
-		bool lost = c >= 0 && walk_have_fate(w, h->link) == FATE_DELETED;
+		int c = i == want->n_fdbs ? 1 : k == have->n_fdbs ? -1 : fdb_cmp(&want->fdbs[i], &have->fdbs[k]);
+		bool lost = c >= 0 && walk_have_fate(w, have->fdbs[k].link) == FATE_DELETED;
 
 		if (c < 0 || (c == 0 && lost))
-			add_fdb(w, f);
-		else if (c > 0 && !lost && !is_replaced(want, i, h))
-			delete_fdb(w, h);
+			add_fdb(w, &want->fdbs[i]);
+		else if (c > 0 && !lost && !is_replaced(want, i, &have->fdbs[k]))
+			delete_fdb(w, &have->fdbs[k]);
 		i += c <= 0;
 		k += c >= 0;
 	}

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 
 #include "config/config.h"
-#include "gateway/base/cleanup.h"
+#include "gateway/base/arena.h"
 #include "gateway/base/str.h"
 #include "overlay/mtu.h"
 
@@ -23,16 +23,14 @@ static int vni_cmp(const void *pa, const void *pb)
 	return c ? c : loc_cmp((*a)->entry.loc, (*b)->entry.loc);
 }
 
-static void check_vnis(const struct config *cfg, struct diag *diag)
+static void check_vnis(const struct config *cfg, struct arena *scratch, struct diag *diag)
 {
-	_cleanup_free_ const struct segment **v = calloc(cfg->segments.n + 1, sizeof(*v));
+	const struct segment **v = arena_array(scratch, cfg->segments.n, sizeof(struct segment *));
 	size_t first = 0;
 
-	if (!v)
-		abort();
 	for (size_t i = 0; i < cfg->segments.n; i++)
 		v[i] = &cfg->segments.v[i];
-	qsort(v, cfg->segments.n, sizeof(*v), vni_cmp);
+	qsort(v, cfg->segments.n, sizeof(struct segment *), vni_cmp);
 	for (size_t i = 1; i < cfg->segments.n; i++) {
 		if (v[i]->vni != v[first]->vni)
 			first = i;
@@ -158,9 +156,9 @@ static void check_mss(const struct segment *seg, const struct segment_mtu *m, st
 		too_large(seg, m, true, diag);
 }
 
-void segment_check(const struct config *cfg, struct diag *diag)
+void segment_check(const struct config *cfg, struct arena *scratch, struct diag *diag)
 {
-	check_vnis(cfg, diag);
+	check_vnis(cfg, scratch, diag);
 	for (size_t i = 0; i < cfg->segments.n; i++) {
 		const struct segment *seg = &cfg->segments.v[i];
 		struct segment_mtu m;
