@@ -275,11 +275,17 @@ static void print_table(const json_t *rows, struct buf *out)
 
 	table_measure(&t, rows);
 	if (table_width(&t) > MAX_WIDTH) {
-		json_array_foreach(rows, i, row) print_record(row, out);
+		json_array_foreach(rows, i, row)
+		{
+			print_record(row, out);
+		}
 		return;
 	}
 	print_head(&t, out);
-	json_array_foreach(rows, i, row) print_row(&t, row, out);
+	json_array_foreach(rows, i, row)
+	{
+		print_row(&t, row, out);
+	}
 }
 
 static bool is_table(const json_t *value)
