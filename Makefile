@@ -187,6 +187,7 @@ install: build ## programs, man pages, completion, unit
 	install -D -m 0644 -t $(DESTDIR)$(PREFIX)/share/man/man1 docs/man/fairway.1
 	install -D -m 0644 -t $(DESTDIR)$(PREFIX)/share/man/man5 docs/man/fairway.yaml.5
 	install -D -m 0644 -t $(DESTDIR)$(PREFIX)/share/doc/fairway $(GENERATED)
+	install -D -m 0644 docs/completion/fairway.bash $(DESTDIR)$(PREFIX)/share/bash-completion/completions/fairway
 	install -D -m 0644 image/fairwayd.service $(DESTDIR)/lib/systemd/system/fairwayd.service
 	install -d -m 0755 $(DESTDIR)/etc/fairway
 	install -d -m 0700 $(DESTDIR)/etc/fairway/secrets $(DESTDIR)/var/lib/fairway
