@@ -14,7 +14,7 @@
 #include "gateway/base/buf.h"
 #include "gateway/base/str.h"
 
-enum { SHOW_MAX = 60 }; /* bytes of a foreign text in a message */
+enum { SHOW_MAX = 100 }; /* bytes of a foreign text in a message */
 
 void diag_init(struct diag *d, const char *file)
 {

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * One pass over the bytes before YAML; see text.h.
- * The one idea: libfyaml keeps a line's tokens in memory while a bracket on it is open, and is quadratic in the length
- * of a tag, of a run of blanks and of a run of empty lines. So these have bounds, which no file that a person or a
- * program writes for us comes near, and a hostile file costs what its size says.
+ * The one idea: libfyaml keeps tokens in memory while a bracket is open that may yet be a key, and is quadratic in the
+ * length of a tag, of a run of blanks and of a run of empty lines. So these have bounds, which no file that a person or
+ * a program writes for us comes near, and a hostile file costs what its size says.
  */
 #include "config/text.h"
 
@@ -16,7 +16,7 @@
 
 enum {
 	LINE_BYTES = 2 * 1024 * 1024,
-	LINE_OPEN = 1000,  /* brackets open at once on one line */
+	OPEN = 100000,	   /* brackets open at once; a text may have some that never close */
 	BLANKS = 256,	   /* in a row */
 	EMPTY_LINES = 500, /* in a row */
 	TAG_BYTES = 256,
@@ -26,8 +26,8 @@ struct cursor {
 	const unsigned char *p, *end;
 	const unsigned char *line; /* where this line begins */
 	struct loc loc;
-	struct loc deep; /* where the brackets open on this line became too many for YAML_DEPTH_MAX */
-	size_t open;	 /* brackets on this line */
+	struct loc deep; /* where the open brackets became too many for YAML_DEPTH_MAX */
+	size_t open;	 /* brackets */
 	size_t blanks;	 /* up to here */
 	size_t empty;	 /* lines up to here */
 	bool indent;	 /* only blanks so far on this line */
@@ -87,7 +87,7 @@ static int end_line(struct cursor *s)
 		return fail(s, s->loc, "too many empty lines in a row");
 	s->loc = (struct loc){s->loc.line + 1, 1};
 	s->line = s->p;
-	s->open = s->blanks = 0;
+	s->blanks = 0;
 	s->indent = true;
 	return 0;
 }
@@ -100,7 +100,7 @@ static int check_brackets(struct cursor *s, uint32_t c)
 	} else if ((c == ']' || c == '}') && s->open > 0) {
 		s->open--;
 	}
-	if (s->open <= LINE_OPEN)
+	if (s->open <= OPEN)
 		return 0;
 	diag_error(s->diag, s->deep, "more than %d levels of nesting", YAML_DEPTH_MAX);
 	return -EINVAL;

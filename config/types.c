@@ -270,14 +270,12 @@ static int quantity(const char *text, const struct limit *limit, const struct un
 		*ret = value;
 		return 0;
 	}
-	if (limit->has_range && strspn(text, DIGITS) == 0)
+	if (limit->has_range && (strspn(text, DIGITS) == 0 || quantity_parse(text, units, &value) == 0))
 		*ret_want = want_quantity(arena, limit, what, units);
 	else if (str_to_u64(text, &ignored) != -EINVAL)
 		*ret_want = arena_printf(arena, "a number with a unit, such as %s", example);
-	else if (quantity_parse(text, units, &value) < 0 || !limit->has_range)
-		*ret_want = want_unit(arena, units, example);
 	else
-		*ret_want = want_quantity(arena, limit, what, units);
+		*ret_want = want_unit(arena, units, example);
 	return -EINVAL;
 }
 

@@ -196,17 +196,18 @@ static int by_key(const void *a, const void *b)
 /* Reports keys that stand twice and leaves the first of each: sort, then look at neighbours. */
 static void drop_duplicates(struct parse *p, struct node *mapping)
 {
+	const size_t pointer = sizeof(struct node *);
 	struct node **sorted, *first = NULL;
 	size_t n = 0;
 
 	if (mapping->n < 2)
 		return;
-	sorted = calloc(mapping->n, sizeof(*sorted));
+	sorted = calloc(mapping->n, pointer);
 	if (!sorted)
 		abort();
 	for (struct node *c = mapping->first; c; c = c->next)
 		sorted[n++] = c;
-	qsort(sorted, n, sizeof(struct node *), by_key);
+	qsort(sorted, n, pointer, by_key);
 	for (size_t i = 0; i < n; i++) {
 		if (!first || !str_eq(first->key, sorted[i]->key)) {
 			first = sorted[i];

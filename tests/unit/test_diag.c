@@ -97,7 +97,7 @@ static void test_show(void **state)
 	memset(text, 'x', sizeof(text));
 	text[sizeof(text) - 1] = '\0';
 	shown = diag_show(arena, text);
-	assert_true(strlen(shown) < 80);
+	assert_true(strlen(shown) < 120);
 	assert_non_null(strstr(shown, "xxx...\""));
 	arena_free(arena);
 }
