@@ -69,8 +69,12 @@ static const char *identifier(const char *name, struct arena *arena)
 {
 	char *id = arena_strdup(arena, name);
 
-	for (char *p = id; *p; p++)
-		*p = *p == '_' ? '-' : *p >= 'A' && *p <= 'Z' ? (char)(*p | 0x20) : *p;
+	for (char *p = id; *p; p++) {
+		if (*p == '_')
+			*p = '-';
+		else if (*p >= 'A' && *p <= 'Z')
+			*p = (char)(*p - 'A' + 'a');
+	}
 	return id;
 }
 

@@ -258,10 +258,12 @@ static bool is_temporary(const char *name)
 
 static int clean_temporaries(const struct store *s)
 {
-	_cleanup_(store_closedirp) DIR *dir = NULL;
+	_cleanup_(store_closedirp) DIR *dir = store_opendir(s->fd);
 	struct dirent *e;
-	int r = store_opendir(s->fd, &dir);
+	int r = 0;
 
+	if (!dir)
+		return -errno;
 	while (r == 0 && (errno = 0, (e = readdir(dir))))
 		if (is_temporary(e->d_name))
 			r = remove_name(s->fd, e->d_name);
@@ -391,10 +393,23 @@ static int write_file(const struct store *s, const char *name, const char *data,
 	return fs_write_atomic(path, data, len, 0600);
 }
 
+/* The text comes with a length, its hash wants an end. */
+static uint64_t hash_of(const char *text, size_t len)
+{
+	char *copy = strndup(text, len);
+	uint64_t hash;
+
+	if (!copy)
+		abort();
+	hash = str_hash(copy);
+	free(copy);
+	return hash;
+}
+
 int store_begin(struct store *s, const char *text, size_t len, const struct revision *meta)
 {
 	struct record record = {.meta = *meta, .bytes = len};
-	_cleanup_free_ char *copy = NULL, *json = NULL;
+	_cleanup_free_ char *json = NULL;
 	int r;
 
 	if (len > CONFIG_FILE_MAX)
@@ -406,10 +421,7 @@ int store_begin(struct store *s, const char *text, size_t len, const struct revi
 		r = store_abort(s);
 	if (r < 0)
 		return r;
-	copy = strndup(text, len);
-	if (!copy)
-		abort();
-	record.hash = str_hash(copy);
+	record.hash = hash_of(text, len);
 	json = record_print(&record);
 	r = write_file(s, PENDING_TEXT, text, len);
 	if (r == 0)

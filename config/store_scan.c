@@ -61,34 +61,29 @@ static size_t merge_parts(struct found *v, size_t n)
 	return merged + 1;
 }
 
-int store_opendir(int fd, DIR **ret)
+DIR *store_opendir(int fd)
 {
 	int copy = openat(fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	DIR *dir;
+	DIR *dir = copy < 0 ? NULL : fdopendir(copy);
 
-	if (copy < 0)
-		return -errno;
-	dir = fdopendir(copy);
-	if (!dir) {
-		int r = -errno;
+	if (!dir && copy >= 0) {
+		int error = errno;
 
 		(void)close(copy);
-		return r;
+		errno = error;
 	}
-	*ret = dir;
-	return 0;
+	return dir;
 }
 
 int store_scan(int fd, struct found **ret, size_t *ret_n)
 {
-	_cleanup_(store_closedirp) DIR *dir = NULL;
+	_cleanup_(store_closedirp) DIR *dir = store_opendir(fd);
 	_cleanup_free_ struct found *v = NULL;
 	size_t n = 0, cap = 0;
 	struct dirent *e;
-	int r = store_opendir(fd, &dir);
 
-	if (r < 0)
-		return r;
+	if (!dir)
+		return -errno;
 	while (errno = 0, (e = readdir(dir))) {
 		struct found f = {0};
 

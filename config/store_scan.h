@@ -24,6 +24,6 @@ struct found {
 /* Every number that has a file in the folder `fd`, newest first; the caller frees *ret. */
 int store_scan(int fd, struct found **ret, size_t *ret_n);
 
-/* The entries of an open folder. */
-int store_opendir(int fd, DIR **ret);
+/* The entries of an open folder; NULL with errno. */
+DIR *store_opendir(int fd);
 void store_closedirp(DIR **dir);

@@ -35,14 +35,15 @@ static const char *after(const struct config *cfg, const char *typed)
 	const char *path[16];
 	struct completion *v = NULL;
 	struct buf b = {0};
-	const char *text;
+	const char *text, *prefix = "";
 	char *words = arena_strdup(test_arena, typed), *save = NULL, *word;
 	size_t n = 0, found;
-	bool open = *typed && typed[strlen(typed) - 1] != ' ';
 
 	for (word = strtok_r(words, " ", &save); word; word = strtok_r(NULL, " ", &save))
 		path[n++] = word;
-	found = config_complete(cfg, path, open ? n - 1 : n, open ? path[n - 1] : "", test_arena, &v);
+	if (n > 0 && typed[strlen(typed) - 1] != ' ')
+		prefix = path[--n];
+	found = config_complete(cfg, path, n, prefix, test_arena, &v);
 	for (size_t i = 0; i < found; i++) {
 		assert_non_null(v[i].help);
 		assert_true(*v[i].help);

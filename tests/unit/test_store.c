@@ -163,6 +163,8 @@ static void test_refuses_foreign_bytes(void **state)
 
 /* --- what is spoilt --- */
 
+#define USER_TOO_LONG "0123456789012345678901234567890123456789012345678901234567890123"
+
 static void test_spoilt_record(void **state)
 {
 	static const char rest[] =
@@ -173,8 +175,7 @@ static void test_spoilt_record(void **state)
 		"{\"number\": 2, \"time\": 999999999999999, \"user\": \"u\", ",
 		"{\"number\": -2, \"time\": 1, \"user\": \"u\", ",
 		"{\"number\": 2, \"time\": 1, \"user\": \"\\u001b\", ",
-		"{\"number\": 2, \"time\": 1, \"user\": "
-		"\"0123456789012345678901234567890123456789012345678901234567890123\", ",
+		("{\"number\": 2, \"time\": 1, \"user\": \"" USER_TOO_LONG "\", "),
 		"{\"number\": 2, \"number\": 2, \"time\": 1, \"user\": \"u\", "};
 
 	(void)state;
