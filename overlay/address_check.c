@@ -65,12 +65,11 @@ static void add_subnet(struct lists *l, uint32_t table, const struct ip_prefix *
 		l->subnets[l->n_subnets++] = s;
 }
 
-static void add_vtep(struct lists *l, const struct vtep *vtep, const struct ip_addr *addr, struct loc loc)
+static void add_vtep(struct lists *l, const struct ip_addr *addr, struct loc loc)
 {
 	struct ip_prefix host = ip_addr_host_prefix(addr);
 
-	/* With assign false it is an address of another entry, and meant to be. */
-	if (vtep->assign && ip_addr_is_set(addr))
+	if (ip_addr_is_set(addr))
 		l->own[l->n_own++] = (struct subnet){TABLE_MAIN, host, *addr, {"vtep", "", loc}};
 }
 
@@ -116,8 +115,8 @@ static void collect(const struct config *cfg, struct lists *l)
 	}
 	add_routes(l, TABLE_MAIN, cfg->routes.v, cfg->routes.n, "routes", "");
 	if (cfg->vtep) {
-		add_vtep(l, cfg->vtep, &cfg->vtep->address, CONFIG_AT(cfg->vtep, vtep, address));
-		add_vtep(l, cfg->vtep, &cfg->vtep->address6, CONFIG_AT(cfg->vtep, vtep, address6));
+		add_vtep(l, &cfg->vtep->address, CONFIG_AT(cfg->vtep, vtep, address));
+		add_vtep(l, &cfg->vtep->address6, CONFIG_AT(cfg->vtep, vtep, address6));
 	}
 }
 

@@ -250,8 +250,6 @@ static void want_remote(struct wish *w, const struct remote *remote)
 	if (n == 0)
 		return;
 	set_weights(nexthops, rates, n);
-	if (n == 1)
-		nexthops[0].weight = 1;
 	qsort(nexthops, n, sizeof(*nexthops), nexthop_cmp);
 	r = add_route(w, TABLE_MAIN, &dst, arena_printf(w->m->arena, "remote %s", remote->name));
 	r->nexthops = arena_memdup(w->m->arena, nexthops, n * sizeof(*nexthops));

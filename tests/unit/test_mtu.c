@@ -242,6 +242,12 @@ static void test_learned(void **state)
 	assert_int_equal(n.m.mss_ipv6, 1220);
 	numbers_of(&n, "mode: routed, remotes: [both], gateway: [10.1.0.1/24]");
 	assert_int_equal(n.m.device, 1250);
+	/* Somebody forges an ICMP: the device keeps what the kernel takes. */
+	learn(&n, "10.255.2.1", "e2", 100);
+	numbers_of(&n, "mode: routed, remotes: [both], gateway: [10.1.0.1/24]");
+	assert_int_equal(n.m.inner, 50);
+	assert_int_equal(n.m.device, 68);
+	assert_int_equal(n.m.mss_ipv4, 536);
 	teardown(&n);
 }
 

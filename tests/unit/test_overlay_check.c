@@ -108,7 +108,7 @@ static void test_accepted(void **state)
 		      "segments:\n"
 		      "  - {name: s, vni: 7, mode: routed, tenant: a, gateway: [10.1.0.1/24], "
 		      "routes: [{prefix: 10.9.0.0/16, via: 10.1.0.2}]}\n"
-		      "  - {name: t, vni: 8, mode: routed, tenant: b, gateway: [10.1.0.1/24], "
+		      "  - {name: t, vni: 8, mode: routed, tenant: b, gateway: [10.1.0.3/24], "
 		      "routes: [{prefix: 10.9.0.0/16, via: 10.1.0.2}]}\n"
 		      "  - {name: u, vni: 9, mode: routed, gateway: [10.1.0.1/24]}\n",
 			""},
@@ -165,6 +165,8 @@ static void test_refused(void **state)
 		/* segments without remotes and vtep */
 		{"system: {hostname: a}\nsegments:\n  - {name: s, vni: 7, mode: bridged}\n",
 			"x:3:5: error: segments need a vtep section: this gateway's own endpoint\n"},
+		{HEAD_DUAL "  - {name: t, vtep: \"fd00:255::1\", lines: [l]}\n",
+			"x:8:21: error: remote t: fd00:255::1 is this gateway's own vtep\n"},
 		{HEAD_DUAL "  - {name: t, vtep: \"fe80::7\", lines: [l]}\n",
 			"x:8:21: error: remote t: fe80::7 is link-local and cannot be reached through a router\n"},
 	};

@@ -93,6 +93,16 @@ static struct ip_prefix prefix(const char *text)
 	return p;
 }
 
+static const struct ip_route *route_to(const struct overlay_fixture *f, const char *dst)
+{
+	struct ip_prefix p = prefix(dst);
+
+	for (size_t i = 0; i < f->kernel.m.n_routes; i++)
+		if (ip_prefix_cmp(&f->kernel.m.routes[i].dst, &p) == 0)
+			return &f->kernel.m.routes[i];
+	return NULL;
+}
+
 /* --- changes in place --- */
 
 static void test_live(void **state)
@@ -149,9 +159,14 @@ static void test_remotes(void **state)
 		     "macs: [{mac: \"02:00:00:00:00:01\", remote: r}]}\n" STORE(""),
 		"+ segment gpu: vx10: send to 10.255.1.1 [none]\n"
 		"+ segment gpu: vx10: 02:00:00:00:00:01 is behind 10.255.1.1 [none]\n");
+	change_to(&f,
+		HEAD "segments:\n"
+		     "  - {name: gpu, vni: 10, mode: bridged, members: [e3], gateway: [10.1.0.1/24], remotes: [s, r], "
+		     "macs: [{mac: \"02:00:00:00:00:01\", remote: s}]}\n" STORE(""),
+		"+ segment gpu: vx10: 02:00:00:00:00:01 is behind 10.255.2.1 [none]\n");
 	change_to(&f, HEAD "segments:\n" GPU("") STORE(""),
 		"- segment gpu: vx10: stop sending to 10.255.2.1 [interrupts segment gpu to 10.255.2.1]\n"
-		"- segment gpu: vx10: forget that 02:00:00:00:00:01 is behind 10.255.1.1 [none]\n");
+		"- segment gpu: vx10: forget that 02:00:00:00:00:01 is behind 10.255.2.1 [none]\n");
 	fixture_close(&f);
 }
 
@@ -207,6 +222,72 @@ static void test_follows_members(void **state)
 	change_to(&f, text,
 		"+ segment b: br11: MTU 8000 -> 1400 [none]\n"
 		"+ segment b: vx11: MTU 8000 -> 1400 [none]\n");
+	fixture_close(&f);
+}
+
+/* A member with a larger MTU than a VXLAN device can have. */
+static void test_huge_member(void **state)
+{
+	struct overlay_fixture f;
+
+	(void)state;
+	fixture_open(&f);
+	fake_kernel_add_interface(&f.kernel, "e4", 65535);
+	fixture_add_interfaces(&f, fixture_config(&f, HEAD));
+	fixture_converge(
+		&f, fixture_config(&f, HEAD "segments:\n  - {name: b, vni: 11, mode: bridged, members: [e4]}\n"));
+	assert_int_equal(model_link(&f.kernel.m, "vx11")->mtu, 65485);
+	fixture_close(&f);
+}
+
+/* What devices are made with. */
+static void test_attributes(void **state)
+{
+	struct overlay_fixture f;
+	const struct link *l;
+
+	(void)state;
+	open_with(&f, HEAD "segments:\n" GPU("") STORE(""));
+	l = model_link(&f.kernel.m, "vx10");
+	assert_true(l->vxlan.learning);
+	assert_int_equal(l->vxlan.port, 4789);
+	assert_false(l->addrgen);
+	assert_string_equal(l->master, "br10");
+	assert_int_equal(l->ifindex, FAIRWAY_IFINDEX_VXLAN + 10);
+	l = model_link(&f.kernel.m, "br10");
+	assert_false(l->addrgen); /* its gateway is IPv4 */
+	assert_false(l->mcast_snoop);
+	assert_int_equal(l->ifindex, FAIRWAY_IFINDEX_BRIDGE + 10);
+	l = model_link(&f.kernel.m, "vx20");
+	assert_true(l->vxlan.learning);
+	assert_true(l->addrgen);
+	assert_true(model_link(&f.kernel.m, "lo")->up);
+	/* A new device has its offload on: not asked for, device by device. */
+	(void)fixture_plan(&f, NULL);
+	fixture_apply(&f);
+	(void)fixture_plan(&f, fixture_config(&f, HEAD "segments:\n" GPU("") STORE("")));
+	for (size_t i = 0; i < f.plan.n_steps; i++) {
+		const struct overlay_step *s = f.plan.steps[i].payload;
+
+		if (s->op == OP_LINK_CREATE)
+			assert_false(s->change & LA_TX_CSUM);
+	}
+	fixture_close(&f);
+}
+
+/* A kernel without IPv6 shows no link-local mode: nothing to change, for ever. */
+static void test_kernel_without_ipv6(void **state)
+{
+	static const char text[] = HEAD "segments:\n" GPU("");
+	struct overlay_fixture f;
+
+	(void)state;
+	open_with(&f, text);
+	for (size_t i = 0; i < f.kernel.m.n_links; i++) {
+		f.kernel.m.links[i].attrs &= ~(unsigned)LA_ADDRGEN;
+		f.kernel.m.links[i].addrgen = true;
+	}
+	change_to(&f, text, "");
 	fixture_close(&f);
 }
 
@@ -299,6 +380,12 @@ static void test_tenant(void **state)
 		"+ tenant blue: route 0.0.0.0/0 table 1001 unreachable [none]\n"
 		"+ segment store: route 10.9.0.0/16 table 1001 via 10.2.0.2 vx20 [none]\n"
 		"+ tenant blue: route ::/0 table 1001 unreachable [none]\n");
+	/* A card that somebody put into the VRF, for which the file has no word, stays there. */
+	(void)foreign_link(&f, LINK_OTHER, "tap0");
+	for (size_t i = 0; i < f.kernel.m.n_links; i++)
+		if (str_eq(f.kernel.m.links[i].name, "tap0"))
+			(void)snprintf(f.kernel.m.links[i].master, 16, "vrf-blue");
+	change_to(&f, HEAD "tenants:\n  - {name: blue, table: 1001}\nsegments:\n" STORE(", tenant: blue"), "");
 	/* Another table: the VRF is made again under it. */
 	change_to(&f, HEAD "tenants:\n  - {name: blue, table: 1002}\nsegments:\n" STORE(", tenant: blue"),
 		"- routes: remove route 0.0.0.0/0 table 1001 unreachable [interrupts 0.0.0.0/0]\n"
@@ -327,6 +414,15 @@ static void test_addresses(void **state)
 		"+ interface e0: add 10.7.0.1/24 to e0 [none]\n"
 		"+ interface e0: remove 10.5.0.1/24 from e0 [none]\n"
 		"+ interface e0: remove 10.6.0.1/24 from e0 [interrupts 10.6.0.1]\n");
+	/* One that is down has none: the kernel would take its IPv6 addresses away. */
+	change_to(&f, HEAD "interfaces:\n  - {name: e0, addresses: [10.5.0.1/25, 10.7.0.1/24], enabled: false}\n",
+		"- interface e0: remove 10.5.0.1/25 from e0 [interrupts 10.5.0.1]\n"
+		"- interface e0: remove 10.7.0.1/24 from e0 [interrupts 10.7.0.1]\n"
+		"+ interface e0: e0: down [interrupts interface e0]\n");
+	change_to(&f, HEAD "interfaces:\n  - {name: e0, addresses: [10.5.0.1/25, 10.7.0.1/24]}\n",
+		"+ interface e0: e0: up [none]\n"
+		"+ interface e0: add 10.5.0.1/25 to e0 [none]\n"
+		"+ interface e0: add 10.7.0.1/24 to e0 [none]\n");
 	change_to(&f, HEAD, /* and an interface that is not in the file any more is let be, without our addresses */
 		"- interface e0: remove 10.5.0.1/25 from e0 [interrupts 10.5.0.1]\n"
 		"- interface e0: remove 10.7.0.1/24 from e0 [interrupts 10.7.0.1]\n");
@@ -354,16 +450,6 @@ static void test_disabled(void **state)
 		"+ line l: e1: down [interrupts line l]\n"
 		"+ remote r: route 10.255.1.1/32 via 10.0.2.2 e2 [none]\n");
 	fixture_close(&f);
-}
-
-static const struct ip_route *route_to(const struct overlay_fixture *f, const char *dst)
-{
-	struct ip_prefix p = prefix(dst);
-
-	for (size_t i = 0; i < f->kernel.m.n_routes; i++)
-		if (ip_prefix_cmp(&f->kernel.m.routes[i].dst, &p) == 0)
-			return &f->kernel.m.routes[i];
-	return NULL;
 }
 
 static void assert_weights(const char *rate1, const char *rate2, unsigned weight1, unsigned weight2)
@@ -434,6 +520,10 @@ static void test_conflicts(void **state)
 	l->vxlan.port = 8472; /* another port: no harm */
 	(void)fixture_plan(&f, cfg);
 	assert_int_equal(f.plan.n_conflicts, 0);
+	l->vxlan.port = 4789;
+	l->vxlan.local.family = AF_INET6; /* another socket: no harm */
+	(void)fixture_plan(&f, cfg);
+	assert_int_equal(f.plan.n_conflicts, 0);
 	fake_kernel_remove_interface(&f.kernel, "vxlan0");
 
 	(void)foreign_link(&f, LINK_BRIDGE, "docker0");
@@ -465,10 +555,17 @@ static void test_missing_interface(void **state)
 	/* Named; the other line goes on alone, and nothing is planned that cannot be done. */
 	assert_conflict(&f, cfg, "line m", "the interface e2 does not exist");
 	assert_string_equal(steps_of(&f), "+ remote r: route 10.255.1.1/32 via 10.0.1.2 e1 [none]\n");
+	fixture_apply(&f);
+	assert_int_equal(route_to(&f, "10.255.1.1/32")->n_nexthops, 1);
+	assert_int_equal(route_to(&f, "10.255.1.1/32")->nexthops[0].weight, 1);
 	fake_kernel_remove_interface(&f.kernel, "e3");
 	(void)fixture_plan(&f, cfg);
 	assert_int_equal(f.plan.n_conflicts, 2);
-	fixture_apply(&f);
+	assert_int_equal(f.plan.n_steps, 0);
+	fake_kernel_remove_interface(&f.kernel, "e1");
+	(void)fixture_plan(&f, cfg);
+	assert_int_equal(f.plan.n_conflicts, 3);
+	assert_int_equal(f.plan.n_steps, 0); /* no route at all, and no unreachable one */
 	/* It is back: so is everything on it. */
 	fixture_add_interfaces(&f, cfg);
 	fixture_converge(&f, cfg);
@@ -534,6 +631,13 @@ static void test_leftovers(void **state)
 	(void)fixture_plan(&f, fixture_config(&f, HEAD "segments:\n" GPU("")));
 	assert_true(fixture_has_step(&f, "segment old", "delete vx99"));
 	assert_true(fixture_has_step(&f, "interface vx10", "delete vx10"));
+	/* What is about a device made again finds the new one. */
+	for (size_t i = 0; i < f.plan.n_steps; i++) {
+		const struct overlay_step *s = f.plan.steps[i].payload;
+
+		if (s->op == OP_FDB_ADD)
+			assert_int_equal(s->ifindex, FAIRWAY_IFINDEX_VXLAN + 10);
+	}
 	assert_false(fixture_has_step(&f, "interface e9", "delete"));
 	fixture_converge(&f, fixture_config(&f, HEAD "segments:\n" GPU("")));
 	fixture_close(&f);
@@ -545,11 +649,13 @@ static void test_teardown(void **state)
 
 	(void)state;
 	open_with(&f, HEAD "segments:\n" GPU("") STORE(""));
+	*model_add_route(&f.kernel.m) = (struct ip_route){.table = 254, .dst = prefix("192.0.2.0/24"), .proto = 4};
+	model_seal(&f.kernel.m);
 	fixture_converge(&f, NULL);
 	assert_int_equal(f.kernel.m.n_addrs, 0);
 	assert_int_equal(f.kernel.m.n_fdbs, 0);
-	assert_int_equal(f.kernel.m.n_routes, 0);
-	assert_int_equal(f.kernel.m.n_links, 4); /* lo, e1, e2, e3 */
+	assert_int_equal(f.kernel.m.n_routes, 1); /* somebody else's */
+	assert_int_equal(f.kernel.m.n_links, 4);  /* lo, e1, e2, e3 */
 	fixture_close(&f);
 }
 
@@ -561,6 +667,9 @@ int main(void)
 		cmocka_unit_test(test_remotes),
 		cmocka_unit_test(test_members),
 		cmocka_unit_test(test_follows_members),
+		cmocka_unit_test(test_huge_member),
+		cmocka_unit_test(test_attributes),
+		cmocka_unit_test(test_kernel_without_ipv6),
 		cmocka_unit_test(test_learned_mtu),
 		cmocka_unit_test(test_port_change),
 		cmocka_unit_test(test_vni_change),
