@@ -27,7 +27,7 @@
 #include "tests/lib/config_fixture.h"
 #include "tests/lib/random_config.h"
 
-enum { RUNS = 700 };
+enum { RUNS = 500 };
 
 static size_t differences(const struct config *a, const struct config *b)
 {
