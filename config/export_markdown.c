@@ -41,7 +41,15 @@ static const char intro[] =
 	"`fairway diff FILE` and the plan name this cost before anything is done. Adding or removing a whole entry "
 	"touches no\n"
 	"other entry. *Not acted on yet* means that the value is checked and kept, and that using it gives a "
-	"warning.\n";
+	"warning.\n"
+	"\n"
+	"`fairway check FILE` checks all of it. An editor with a YAML language server checks keys and values while you "
+	"type, if\n"
+	"the file begins with:\n"
+	"\n"
+	"```yaml\n"
+	"# yaml-language-server: $schema=/usr/share/doc/fairway/fairway.schema.json\n"
+	"```\n";
 
 /* In a cell a bar would end it. */
 static void cell(struct buf *out, const char *text)
