@@ -26,18 +26,14 @@ static bool check(const char *text, size_t len, struct diag *diag)
 	return valid;
 }
 
-enum exit_status command_check(const struct args *args, const struct output *output)
+enum exit_status check_text(const char *name, const char *text, size_t len, const struct output *output)
 {
-	_cleanup_free_ char *text = NULL;
 	struct buf messages = {0};
 	struct diag diag;
 	json_t *data;
-	size_t len;
 	bool valid;
 
-	if (read_file(args->operands[0], &text, &len) < 0)
-		return EXIT_REFUSED;
-	diag_init(&diag, args->operands[0]);
+	diag_init(&diag, name);
 	valid = check(text, len, &diag);
 	diag_print(&diag, &messages);
 	(void)fputs(buf_str(&messages), stderr);
@@ -48,4 +44,14 @@ enum exit_status command_check(const struct args *args, const struct output *out
 	buf_free(&messages);
 	diag_free(&diag);
 	return valid ? EXIT_OK : EXIT_REFUSED;
+}
+
+enum exit_status command_check(const struct args *args, const struct output *output)
+{
+	_cleanup_free_ char *text = NULL;
+	size_t len;
+
+	if (read_file(args->operands[0], &text, &len) < 0)
+		return EXIT_REFUSED;
+	return check_text(args->operands[0], text, len, output);
 }

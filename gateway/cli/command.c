@@ -134,10 +134,8 @@ static enum exit_status call_with_file(const struct args *args, const struct out
 	if (read_file(args->operands[0], &text, &len) < 0)
 		return EXIT_REFUSED;
 	json = json_stringn(text, len);
-	if (!json) {
-		(void)fprintf(stderr, "%s: error: not valid UTF-8\n", args->operands[0]);
-		return EXIT_REFUSED;
-	}
+	if (!json)
+		return check_text(args->operands[0], text, len, output);
 	return call(args, output, method,
 		json_pack("{s:o, s:o, s:s*}", "text", json, "source", source_of(args->operands[0]), "comment",
 			args->comment));

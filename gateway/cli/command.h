@@ -36,6 +36,7 @@ extern const size_t n_show_topics;
 
 /* check.c: `check FILE`, without a daemon. */
 enum exit_status command_check(const struct args *args, const struct output *output);
+enum exit_status check_text(const char *name, const char *text, size_t len, const struct output *output);
 
 /* Reads FILE, "-" being standard input; says on standard error what is wrong. The caller frees. */
 int read_file(const char *name, char **ret, size_t *ret_len);
