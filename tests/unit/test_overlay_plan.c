@@ -247,7 +247,11 @@ static void test_attributes(void **state)
 	const struct link *l;
 
 	(void)state;
-	open_with(&f, HEAD "segments:\n" GPU("") STORE(""));
+	open_with(&f,
+		HEAD "segments:\n" GPU("")
+			STORE("") "  - {name: six, vni: 30, mode: bridged, gateway: [\"fd00:3::1/64\"]}\n");
+	assert_true(model_link(&f.kernel.m, "br30")->addrgen);
+	assert_false(model_link(&f.kernel.m, "vx30")->addrgen);
 	l = model_link(&f.kernel.m, "vx10");
 	assert_true(l->vxlan.learning);
 	assert_int_equal(l->vxlan.port, 4789);
