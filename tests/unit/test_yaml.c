@@ -175,6 +175,7 @@ static void test_refused(void **state)
 		{"[a]: 1\nb: 2\n", "f:1:1: error: a key must be one word\n", true},
 		{"a: \"\\0\"\n", "f:1:4: error: a NUL character in a value\n", true},
 		{"a: \x01\n", "f:1:4: error: control character U+0001; the file must be text\n", false},
+		{"a: 1\r\nb: \x01\n", "f:2:4: error: control character U+0001; the file must be text\n", false},
 		{"a: \x7f\n", "f:1:4: error: control character U+007F; the file must be text\n", false},
 		{"a: 1\rb: 2\n", "f:1:5: error: control character U+000D; the file must be text\n", false},
 		{"a: é\xc3(\n", "f:1:5: error: byte 0xc3 is not UTF-8 text\n", false},
