@@ -92,7 +92,7 @@ static struct nft_set *add_value(
 	char name[32], object[48];
 
 	(void)snprintf(name, sizeof(name), "%s%u_%u", d->name, c->version, c->mss);
-	(void)snprintf(object, sizeof(object), "clamp of IPv%u TCP to %u, %s", c->version, c->mss, d->name);
+	(void)snprintf(object, sizeof(object), "the MSS clamp (IPv%u to %u, %s)", c->version, c->mss, d->name);
 	nft_add_rule(m, d->chain, "%s tcp option maxseg size > %u %s @%s tcp option maxseg size set %u",
 		versions[c->bridged][c->version == 6], c->mss, d->device, name, c->mss);
 	return nft_add_set(m, t, name, "type ifname; counter", object);

@@ -69,7 +69,7 @@ def test_one_more_segment_is_only_elements(ns, config):
     run(ns, "apply", config(ONE, TWO))
     out = run(ns, "plan", config(ONE, TWO, (10011, "bridged", "far")))
     assert "+ the VXLAN sources: add 10.255.1.1 . 10011 " in out
-    assert '+ the MSS clamp: add "vx10011" ' in out
+    assert '+ the MSS clamp (IPv4 to 1410, in): add "vx10011" ' in out
     assert "table" not in out
     run(ns, "apply", config(ONE, TWO, (10011, "bridged", "far")))
     assert run(ns, "plan", config(ONE, TWO, (10011, "bridged", "far"))) == NOTHING
