@@ -102,8 +102,7 @@ int monitor_open(struct monitor **ret)
 	m = calloc(1, sizeof(*m));
 	if (!m)
 		abort();
-	m->fd = fd;
-	fd = -1;
+	m->fd = steal_fd(&fd);
 	*ret = m;
 	return 0;
 }

@@ -67,7 +67,7 @@ static void get_str(const struct nlattr *a, char *ret, size_t size)
 
 static bool get_nested(struct nlattr *a, struct nlattr **tb, int max)
 {
-	memset(tb, 0, sizeof(*tb) * (size_t)(max + 1));
+	memset(tb, 0, (size_t)(max + 1) * sizeof(struct nlattr *));
 	return a && nla_len(a) >= 0 && nla_parse(tb, max, nla_data(a), nla_len(a), NULL) >= 0;
 }
 
@@ -241,14 +241,16 @@ static int note_cmp(const void *a, const void *b)
 
 const struct link_note *link_note_find(const struct link_note *notes, size_t n, uint32_t ifindex)
 {
-	struct link_note key = {.ifindex = ifindex};
+	const struct link_note key = {.ifindex = ifindex};
 
 	return n ? bsearch(&key, notes, n, sizeof(*notes), note_cmp) : NULL;
 }
 
 static struct link_note *find(const struct observe_parser *p, uint32_t ifindex)
 {
-	return (struct link_note *)(uintptr_t)link_note_find(p->notes, p->n_notes, ifindex);
+	const struct link_note key = {.ifindex = ifindex};
+
+	return p->n_notes ? bsearch(&key, p->notes, p->n_notes, sizeof(*p->notes), note_cmp) : NULL;
 }
 
 void observe_parse_links_end(struct observe_parser *p)
@@ -361,7 +363,7 @@ static void set_nexthop(const struct observe_parser *p, uint8_t family, struct n
 static size_t parse_multipath(
 	const struct observe_parser *p, uint8_t family, const struct nlattr *a, struct nexthop ret[ROUTE_MAX_NEXTHOPS])
 {
-	const char *data = nla_data(a);
+	char *data = nla_data(a);
 	size_t left = (size_t)nla_len(a), n = 0;
 
 	while (left >= sizeof(struct rtnexthop) && n < ROUTE_MAX_NEXTHOPS) {
@@ -373,8 +375,8 @@ static size_t parse_multipath(
 		if (nh.rtnh_len < sizeof(nh) || nh.rtnh_len > left)
 			break;
 		memset(tb, 0, sizeof(tb));
-		if (nla_parse(tb, RTA_MAX, (struct nlattr *)(uintptr_t)(data + sizeof(nh)),
-			    (int)(nh.rtnh_len - sizeof(nh)), NULL) < 0)
+		if (nla_parse(tb, RTA_MAX, (struct nlattr *)(data + sizeof(nh)), (int)(nh.rtnh_len - sizeof(nh)),
+			    NULL) < 0)
 			break;
 		set_nexthop(p, family, tb, (uint32_t)nh.rtnh_ifindex,
 			(uint8_t)(nh.rtnh_hops == 255 ? 255 : nh.rtnh_hops + 1), &ret[n++]);

@@ -58,8 +58,7 @@ int rtsock_open(struct rtsock **ret)
 	s->msg = nlmsg_alloc_size(MSG_ROOM);
 	if (!s->msg)
 		abort();
-	s->fd = fd;
-	fd = -1;
+	s->fd = steal_fd(&fd);
 	*ret = s;
 	return 0;
 }

@@ -21,11 +21,12 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 /* Each in memory of its own, so that AddressSanitizer knows its end. */
 static struct nlmsghdr *copy_message(const struct nlmsghdr *h)
 {
-	struct nlmsghdr *copy = malloc(h->nlmsg_len);
+	size_t len = h->nlmsg_len;
+	struct nlmsghdr *copy = len >= NLMSG_HDRLEN ? malloc(len) : NULL; /* nlmsg_ok() says that it is */
 
 	if (!copy)
 		abort();
-	return memcpy(copy, h, h->nlmsg_len);
+	return memcpy(copy, h, len);
 }
 
 static void parse_one(struct observe_parser *p, const struct nlmsghdr *original)
@@ -84,7 +85,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	struct arena *arena = arena_new();
 	struct kernel_model m = {.arena = arena};
 	struct observe_parser p = {.model = &m};
-	char *copy = malloc(size ? size : 1); /* aligned */
+	char *copy = calloc(1, size + 1); /* aligned */
 
 	if (!copy)
 		abort();
