@@ -95,26 +95,50 @@ static void adopt_stored(struct daemon *d)
 		r = adopt(d, v[i].number);
 }
 
+/* Is something in the way of cfg? A look costs nothing on disk, and so can be had at every event. */
+static bool is_blocked(struct daemon *d, const struct config *cfg)
+{
+	struct buf why = {0};
+	struct plan plan;
+	bool blocked;
+
+	plan_init(&plan);
+	blocked = engine_plan(&d->engine, cfg, &plan, &why) < 0 || plan.n_conflicts > 0;
+	plan_free(&plan);
+	buf_free(&why);
+	return blocked;
+}
+
+static void note_result(struct daemon *d, const struct applied *a)
+{
+	struct buf trouble = {0};
+
+	if (applied_is_good(a)) {
+		log_notice("revision %llu runs: %s", (unsigned long long)d->revision, buf_str(&a->report));
+		return;
+	}
+	buf_printf(&trouble, "%s is not what runs: %s", d->options->config, buf_str(&a->report));
+	set_boot_trouble(d, &trouble);
+	d->boot_refused = a->result == COMMIT_REFUSED;
+	d->boot_undone = !d->boot_refused;
+}
+
 static void commit_file(struct daemon *d, const struct config *cfg, struct arena *arena, const char *text, size_t len)
 {
+	/* What ran last, asked for again: what is left of it after a failure is the reconciler's, there is nothing
+	 * else. */
+	bool same = d->engine.running && daemon_runs_text(d, text, len);
 	struct revision meta = {.time = time(NULL), .user = "root", .comment = "boot"};
 	struct applied applied = {0};
-	struct buf trouble = {0};
 
 	(void)snprintf(meta.source, sizeof(meta.source), "%s", d->options->config);
 	daemon_commit(d, cfg, arena, text, len, &meta, &applied);
-	d->boot_refused = applied.result == COMMIT_REFUSED;
-	d->boot_undone = applied.result == COMMIT_ROLLED_BACK || applied.result == COMMIT_BROKEN;
-	if (applied_is_good(&applied)) {
-		log_notice("revision %llu runs: %s", (unsigned long long)d->revision, buf_str(&applied.report));
-	} else {
-		buf_printf(&trouble, "%s is not what runs: %s", d->options->config, buf_str(&applied.report));
-		set_boot_trouble(d, &trouble);
-	}
+	if (applied_is_good(&applied) || !same)
+		note_result(d, &applied);
 	applied_free(&applied);
 }
 
-static void boot_file(struct daemon *d)
+static void boot_file(struct daemon *d, bool again)
 {
 	struct arena *arena = arena_new();
 	_cleanup_free_ char *text = NULL;
@@ -123,16 +147,17 @@ static void boot_file(struct daemon *d)
 	size_t len;
 	int r = fs_read(d->options->config, CONFIG_FILE_MAX, &text, &len);
 
-	d->boot_undone = d->boot_refused = false;
 	if (r < 0)
 		buf_printf(&trouble, "%s: %s", d->options->config, strerror(-r));
 	else
 		cfg = load(d, d->options->config, text, len, arena, &trouble);
-	if (cfg) {
+	if (cfg && !(again && is_blocked(d, cfg))) {
+		d->boot_undone = d->boot_refused = false;
 		commit_file(d, cfg, arena, text, len);
 		return;
 	}
-	set_boot_trouble(d, &trouble);
+	if (!cfg)
+		set_boot_trouble(d, &trouble);
 	arena_free(arena);
 }
 
@@ -140,17 +165,17 @@ void daemon_boot(struct daemon *d)
 {
 	note_pending(d);
 	adopt_stored(d);
-	boot_file(d);
-	if (d->boot_trouble && d->engine.running) {
-		log_notice("revision %llu stays in force", (unsigned long long)d->revision);
-		(void)engine_reconcile(&d->engine);
-	} else if (d->boot_trouble) {
+	boot_file(d, false);
+	if (!d->engine.running)
 		log_notice("nothing is configured; waiting for an apply, or for the file");
-	}
+	else if (d->boot_trouble)
+		log_notice("revision %llu stays in force", (unsigned long long)d->revision);
+	if (!d->engine.converged)
+		(void)engine_reconcile(&d->engine);
 	watch_soon(d);
 }
 
 void daemon_boot_again(struct daemon *d)
 {
-	boot_file(d);
+	boot_file(d, true);
 }

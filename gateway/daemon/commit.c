@@ -43,7 +43,7 @@ bool applied_is_good(const struct applied *a)
 	return is_good(a->result);
 }
 
-static bool is_running_text(struct daemon *d, const char *text, size_t len)
+bool daemon_runs_text(struct daemon *d, const char *text, size_t len)
 {
 	_cleanup_free_ char *running = NULL;
 	struct revision meta;
@@ -96,7 +96,7 @@ static void save(struct daemon *d, bool known, const char *text, size_t len)
 static enum commit_result commit_pending(struct daemon *d, const struct config *cfg, struct arena *arena,
 	const char *text, size_t len, const struct revision *meta, struct buf *report)
 {
-	bool known = is_running_text(d, text, len);
+	bool known = daemon_runs_text(d, text, len);
 	enum commit_result result;
 	int r = known ? 0 : store_begin(d->store, text, len, meta);
 

@@ -68,6 +68,8 @@ struct applied {
 };
 
 void applied_free(struct applied *a);
+/* Is this the text of the revision that runs? */
+bool daemon_runs_text(struct daemon *d, const char *text, size_t len);
 bool applied_is_good(const struct applied *a);
 /* One commit with its revision. `arena` is taken over. */
 void daemon_commit(struct daemon *d, const struct config *cfg, struct arena *arena, const char *text, size_t len,
