@@ -7,6 +7,7 @@
 #include <malloc.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "config/config.h"
 #include "config/store.h"
@@ -53,11 +54,12 @@ bool daemon_runs_text(struct daemon *d, const char *text, size_t len)
 		memcmp(running, text, len) == 0;
 }
 
-/* The file itself, where the name is a symbolic link: a rename would replace the link. */
+/* The file itself, where the name is a symbolic link: a rename would replace the link. Who may read it stays so. */
 static int replace_file(const char *name, const char *text, size_t len)
 {
 	_cleanup_free_ char *path = realpath(name, NULL);
 	_cleanup_free_ char *now = NULL;
+	struct stat st = {.st_mode = 0600};
 	size_t now_len;
 
 	if (!path && errno != ENOENT)
@@ -65,7 +67,9 @@ static int replace_file(const char *name, const char *text, size_t len)
 	if (path && fs_read(path, CONFIG_FILE_MAX, &now, &now_len) == 0 && now_len == len &&
 		memcmp(now, text, len) == 0)
 		return 0;
-	return fs_write_atomic(path ? path : name, text, len, 0600);
+	if (path && stat(path, &st) < 0)
+		return -errno;
+	return fs_write_atomic(path ? path : name, text, len, st.st_mode & 0777);
 }
 
 static void set_file_trouble(struct daemon *d, const char *what, int error)
