@@ -101,12 +101,14 @@ class Demo:
 
     def too_big(self, path, size, mtu, timeout=10):
         def test():
+            probe.forget_path_mtu(*(self.lab.ns(e[0]) for e in (path.near, path.far)))
             seen = [probe.path_mtu(self.address(p.near), self.address(p.far), size, timeout, until=mtu) for p in (path, path.reverse)]
             return "; ".join(map(str, seen)), all(s.told == s.learned == mtu and s.fits for s in seen)
         self.prove(f"UDP {size} with DF", path.label, f"told {mtu}, the next fits", test)
 
     def without_df(self, path):
         def test():
+            probe.forget_path_mtu(*(self.lab.ns(e[0]) for e in (path.near, path.far)))
             seen = [probe.udp_arrives(self.address(p.near), self.address(p.far), 2000, attempts=1 if "IPv4" in p.label else 5)
                     for p in (path, path.reverse)]
             return f"forward {'arrived' if seen[0] else 'LOST'}, back {'arrived' if seen[1] else 'LOST'}", all(seen)
@@ -132,7 +134,7 @@ class Demo:
             flows = [(p.label, *self.address(p.near), *self.address(p.far)) for p in (*BRIDGED, *ROUTED, *BRIDGED_V6)]
             with probe.Stream(*flows) as stream:
                 done = gw.apply(gw.config_file.read_text(encoding="utf-8"))
-                result = stream.stop()
+                result = stream.stop(at_least=1000)
             sent = sum(f["sent"] for f in result.values())
             steps = len(gw.plan())
             said = done.stdout.strip().splitlines()[-1] if done.stdout.strip() else ""

@@ -90,10 +90,11 @@ class Stream:
             self.process.wait()
             raise RuntimeError(f"the stream did not come up: no echo on one of {[f[0] for f in flows]}")
 
-    def stop(self):
-        """{label: {"sent", "lost_forward", "lost_back", "longest_gap"}}: packets; the gap in packets, of the round trip."""
+    def stop(self, at_least=0):
+        """{label: {"sent", "lost_forward", "lost_back", "longest_gap"}}: packets; the gap in packets, of the round trip.
+        at_least: goes on until each flow has sent so many."""
         if self.result is None:
-            out, _ = self.process.communicate("stop\n", timeout=20)
+            out, _ = self.process.communicate(f"{at_least}\n", timeout=60)
             self.result = json.loads(out)
         return self.result
 
@@ -163,14 +164,15 @@ def _stream(spec):
     flows = [_Flow(*f) for f in spec["flows"]]
     interval, begin = spec["interval"], time.monotonic()
     sockets = [s for f in flows for s in (f.a, f.b)]
-    tick, first, stopping = begin, None, None
+    tick, first, at_least, stopping = begin, None, None, None
     while True:
         now = time.monotonic()
         if stopping is None and now >= tick:
             for f in flows:
                 f.send()
             tick += interval
-        got = select.select([*sockets, *([sys.stdin] if stopping is None else [])], [], [], max(0, tick - now) if stopping is None else 0.02)[0]
+        listening = [sys.stdin] if at_least is None else []
+        got = select.select([*sockets, *listening], [], [], max(0, tick - now) if stopping is None else 0.02)[0]
         for f in flows:
             f.drain()
         if first is None and all(f.back for f in flows):
@@ -178,7 +180,9 @@ def _stream(spec):
             print("ready", flush=True)
         if first is None and now > begin + spec["timeout"]:
             return None
-        if sys.stdin in got and stopping is None:
+        if sys.stdin in got:
+            at_least = int(sys.stdin.readline() or 0)
+        if at_least is not None and stopping is None and all(f.sent - n >= at_least for f, n in zip(flows, first or [0] * len(flows))):
             stopping = now
         # What is on its way has half a second to arrive; no longer than needed.
         if stopping is not None and (now > stopping + 0.5 or all(f.sent - 1 in f.back for f in flows)):
@@ -419,6 +423,13 @@ def _offender(body):
     if kind == socket.AF_INET:
         return str(ipaddress.ip_address(body[4:8]))
     return str(ipaddress.ip_address(body[8:24])) if kind == socket.AF_INET6 else None
+
+
+def forget_path_mtu(*namespaces):
+    """Hosts forget what they have learned about path MTUs."""
+    for ns in namespaces:
+        for family in ("-4", "-6"):
+            netns.run("ip", family, "route", "flush", "cache", ns=ns)
 
 
 def path_mtu(sender, receiver, size, timeout=5.0, until=None):

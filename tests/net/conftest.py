@@ -11,6 +11,7 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "lib"))
 
 import gateway  # noqa: E402
 import netns  # noqa: E402
+import probe  # noqa: E402
 import process  # noqa: E402
 import sites  # noqa: E402
 import topo  # noqa: E402
@@ -90,14 +91,7 @@ def pair_lab():
 def pair(pair_lab):
     yield pair_lab
     pair_lab.reset()
-    flush_path_mtu(pair_lab)
-
-
-def flush_path_mtu(pair):
-    """What the hosts have learned about path MTUs is forgotten."""
-    for ns in (pair.h1, pair.h2):
-        netns.run("ip", "route", "flush", "cache", ns=ns)
-        netns.run("ip", "-6", "route", "flush", "cache", ns=ns)
+    probe.forget_path_mtu(pair_lab.h1, pair_lab.h2)
 
 
 @pytest.fixture

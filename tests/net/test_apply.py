@@ -21,9 +21,8 @@ def config():
 
 
 def nothing_lost(stream):
-    result = stream.stop()
+    result = stream.stop(at_least=200)
     assert probe.lost(result) == 0, result
-    assert all(f["sent"] > 20 for f in result.values()), result
 
 
 # --- the same again ---------------------------------------------------------------------------------------------------
@@ -253,7 +252,7 @@ def boot_with(gw, spec):
 
 def test_a_step_that_fails_brings_the_previous_config_back(pair):
     """case 23: a member that the kernel refuses, found only when it is tried; everything else of the file is fine"""
-    netns.ip(pair.gw1.ns, "link add busy type veth peer name busy-peer\nlink add link busy name mv0 type macvlan\n")
+    netns.ip(pair.gw1.ns, "link add busy type veth peer name busy-peer\nlink add link busy name mv0 type macvlan\nlink set busy up\n")
     try:
         before = kernel.snapshot(pair.gw1.ns)
         bad = config()

@@ -66,7 +66,7 @@ def test_other_segments_lose_nothing_while_one_is_repaired(pair):
             repairs = pair.gw1.status()["repairs"]
             netns.run("ip", "link", "del", "vx10010", ns=pair.gw1.ns)
             assert process.wait_until(lambda n=repairs: pair.gw1.status()["repairs"] > n, 2)
-        result = stream.stop()
+        result = stream.stop(at_least=200)
     damaged = result.pop("lan-ipv4")
     assert probe.lost(result) == 0, result
     assert 0 < damaged["longest_gap"] < 1000, damaged
@@ -87,7 +87,7 @@ def test_a_restart_on_a_converged_machine_plans_nothing_and_loses_nothing(pair):
         pair.gw1.stop()
         assert not kernel.difference(before, kernel.snapshot(pair.gw1.ns)), "stopping the daemon changed the kernel"
         pair.gw1.boot()
-        result = stream.stop()
+        result = stream.stop(at_least=200)
     assert probe.lost(result) == 0, result
     assert not kernel.difference(before, kernel.snapshot(pair.gw1.ns))
     assert pair.gw1.status()["repairs"] == 0

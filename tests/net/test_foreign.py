@@ -45,15 +45,15 @@ def foreign(ns):
     mine = {n: link for n, link in s["links"].items() if "foreign" in n}
     addresses = {a for a in s["addresses"] if a[0] == "br-foreign" or a[1].startswith(("10.77.", "fd00:77:", "10.98."))}
     routes = {r for r in s["routes"] if r[1].startswith(("198.51.100.", "203.0.113.", "fd00:5151:"))}
-    tables = {t: netns.run("nft", "-s", "list", "table", *t.split(), ns=ns).stdout for t in ("inet mine", "bridge theirs")}
-    return {"links": mine, "addresses": addresses, "routes": routes, "fdb": {e for e in s["fdb"] if e[0] == "vx-foreign"}, "nft": str(tables)}
+    tables = {t: netns.run("nft", "-s", "list", "table", *t.split(), ns=ns).stdout.splitlines() for t in ("inet mine", "bridge theirs")}
+    return {"links": mine, "addresses": addresses, "routes": routes, "fdb": {e for e in s["fdb"] if e[0] == "vx-foreign"}, "nft": [t + line for t, lines in tables.items() for line in sorted(lines)]}
 
 
 def ours(ns):
     """Names of what carries our marks."""
     s = kernel.snapshot(ns)
-    return [n for n, link in s["links"].items() if str(link["group"]) == "4001"] + [r for r in s["routes"] if r[4] == "250"] \
-        + [line for line in s["nft"].splitlines() if line.startswith("table") and "fairway_" in line] \
+    return [n for n, link in s["links"].items() if link["group"] == "ours"] + [r for r in s["routes"] if r[4] == "250"] \
+        + [line for line in s["nft"] if line.startswith("table") and "fairway_" in line] \
         + [a for a in s["addresses"] if a[1] in ("10.255.0.1/32", "172.31.1.1/30", "10.1.0.1/24")]
 
 
@@ -126,7 +126,7 @@ def test_leftovers_of_a_crash_are_adopted(pair):
         gw.kill()
         (gw.folder / "state").rename(gw.folder / "state-lost")
         gw.boot()
-        result = stream.stop()
+        result = stream.stop(at_least=200)
     assert probe.lost(result) == 0, result
     assert not kernel.difference(before, kernel.snapshot(gw.ns))
 

@@ -20,11 +20,10 @@ class Attempt:
 
     def __init__(self, pair, ns, source, to, vni, device, host_dev):
         token = os.urandom(16)
-        before = kernel.received(pair.gw1.ns, device)
-        with probe.Capture(pair.h1, host_dev) as capture:
+        with probe.Capture(pair.h1, host_dev) as at_host, probe.Capture(pair.gw1.ns, device) as at_device:
             probe.send_vxlan(ns, source, to, vni, probe.stray_frame(token))
-            self.at_host = capture.wait(lambda f: token in f.data, timeout=0.3) is not None
-        self.at_device = kernel.received(pair.gw1.ns, device) > before
+            self.at_host = at_host.wait(lambda f: token in f.data, timeout=0.3) is not None
+            self.at_device = at_device.wait(lambda f: token in f.data, timeout=0.05) is not None
 
 
 @pytest.mark.parametrize("device, vni, dev, source, to", [IPV4, IPV6], ids=["ipv4", "ipv6"])

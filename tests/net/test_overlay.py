@@ -56,8 +56,8 @@ def test_lines_share_traffic(pair):
 
 def spoke(n):
     return {"system": {"hostname": f"gw{n}"}, "vtep": {"address": f"10.255.{n}.1"},
-            "lines": [{"name": "up", "interface": "up", "address": f"172.31.{n}.2/30", "peer-address": f"172.31.{n}.1"}],
-            "remotes": [{"name": "hub", "vtep": "10.255.0.1", "lines": ["up"]}],
+            "lines": [{"name": "line", "interface": "line", "address": f"172.31.{n}.2/30", "peer-address": f"172.31.{n}.1"}],
+            "remotes": [{"name": "hub", "vtep": "10.255.0.1", "lines": ["line"]}],
             "segments": [{"name": "lan", "vni": 100, "mode": "bridged", "members": ["eth0"], "remotes": ["hub"]}]}
 
 
@@ -73,7 +73,7 @@ THREE = {
               **{h: {"addresses": {"eth0": [f"10.0.0.{n}/24"]}} for n, h in enumerate(("ha", "hb", "h1", "h2"), 1)}},
     "links": [{"name": "ha", "ends": ["ha:eth0", "hub:eth0"]}, {"name": "hb", "ends": ["hb:eth0", "hub:eth1"]},
               {"name": "h1", "ends": ["h1:eth0", "gw1:eth0"]}, {"name": "h2", "ends": ["h2:eth0", "gw2:eth0"]},
-              {"name": "l1", "ends": ["hub:l1", "gw1:up"]}, {"name": "l2", "ends": ["hub:l2", "gw2:up"]}],
+              {"name": "l1", "ends": ["hub:l1", "gw1:line"]}, {"name": "l2", "ends": ["hub:l2", "gw2:line"]}],
 }
 
 
