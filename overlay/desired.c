@@ -225,35 +225,61 @@ static bool line_ends(
 	return line->enabled && (*ret_own)->addr.family == family && (*ret_peer)->family == family;
 }
 
-/* One route to the remote's vtep over all its lines. None where the vtep is on-link, or no line is in service. */
-static void want_remote(struct wish *w, const struct remote *remote)
+size_t overlay_nexthops(const struct config *cfg, const struct remote *remote, struct nexthop *ret)
 {
-	struct ip_prefix dst = ip_addr_host_prefix(&remote->vtep);
-	struct nexthop nexthops[ROUTE_MAX_NEXTHOPS] = {0};
 	bitrate_t rates[ROUTE_MAX_NEXTHOPS];
-	struct ip_route *r;
 	size_t n = 0;
 
 	for (size_t i = 0; i < remote->lines.n && n < ROUTE_MAX_NEXTHOPS; i++) {
-		const struct line *line = config_line(w->cfg, remote->lines.v[i]);
+		const struct line *line = config_line(cfg, remote->lines.v[i]);
 		const struct ip_prefix *own;
 		const struct ip_addr *peer;
 
 		if (!line || !line_ends(line, remote->vtep.family, &own, &peer))
 			continue;
 		if (ip_prefix_contains(own, &remote->vtep))
-			return;
-		nexthops[n].via = *peer;
-		set_name(nexthops[n].link, line->interface);
+			return 0;
+		ret[n] = (struct nexthop){.via = *peer};
+		set_name(ret[n].link, line->interface);
 		rates[n++] = line->rate;
 	}
+	set_weights(ret, rates, n);
+	if (n > 1)
+		qsort(ret, n, sizeof(*ret), nexthop_cmp);
+	return n;
+}
+
+/*
+ * What the route has to say itself, because an interface says more: the VXLAN driver believes its route. Needed where
+ * the file knows a smaller path, and where one was learned: with several lines, ICMP about one of them may leave its
+ * mark in the kernel on another (measured with an IPv6 underlay), and senders would never be told.
+ */
+static uint32_t route_mtu(const struct wish *w, const struct remote *remote)
+{
+	uint32_t mtu = mtu_of_remote(w->cfg, w->facts, remote), largest = 0;
+
+	for (size_t i = 0; i < remote->lines.n; i++) {
+		const struct line *line = config_line(w->cfg, remote->lines.v[i]);
+
+		if (line && line->enabled && line->mtu > largest)
+			largest = line->mtu;
+	}
+	return mtu < largest ? mtu : 0;
+}
+
+static void want_remote(struct wish *w, const struct remote *remote)
+{
+	struct ip_prefix dst = ip_addr_host_prefix(&remote->vtep);
+	struct nexthop nexthops[ROUTE_MAX_NEXTHOPS];
+	size_t n = overlay_nexthops(w->cfg, remote, nexthops);
+	struct ip_route *r;
+
 	if (n == 0)
 		return;
-	set_weights(nexthops, rates, n);
-	qsort(nexthops, n, sizeof(*nexthops), nexthop_cmp);
 	r = add_route(w, TABLE_MAIN, &dst, arena_printf(w->m->arena, "remote %s", remote->name));
 	r->nexthops = arena_memdup(w->m->arena, nexthops, n * sizeof(*nexthops));
 	r->n_nexthops = n;
+	r->mtu = route_mtu(w, remote);
 }
 
 /* --- tenants --- */

@@ -26,6 +26,9 @@ enum {
 	FAIRWAY_IFINDEX_VRF = 0x30000000,    /* + index of the tenant's table, modulo 2^24 */
 };
 
+/* Set on packets that are to be spread over several lines (spread_render.c), where nobody has set a mark yet. */
+enum { FAIRWAY_SPREAD_MARK = 0x10000000 };
+
 enum link_kind { LINK_OTHER, LINK_BRIDGE, LINK_VXLAN, LINK_VRF };
 
 /* Which attributes of an attribute set are wanted: what is not ours to say (a host port's MAC) is left alone. */
@@ -103,6 +106,7 @@ struct ip_route {
 	uint32_t metric;	  /* 0: the family's default (IPv6: 1024) */
 	struct nexthop *nexthops; /* sorted by via, link; none: unreachable */
 	size_t n_nexthops;
+	uint32_t mtu;  /* 0: as the interfaces have it; else less, and the VXLAN driver tells senders accordingly */
 	uint8_t proto; /* observed */
 	const char *object;
 };

@@ -6,7 +6,7 @@
  *   desired.c        config + facts -> struct kernel_model                           pure
  *   overlay_check.c  the overlay's own rules, with file:line:col                      pure
  *   overlay_plan.c   wanted and observed model -> steps                               pure
- *   guard_render.c, mss_render.c   config + facts -> struct nft_model                 pure
+ *   guard_render.c, mss_render.c, spread_render.c   config + facts -> struct nft_model                 pure
  *   netlink.c, ...   observe and apply                                                edge
  */
 #pragma once
@@ -19,8 +19,10 @@ struct config;
 struct diag;
 struct facts;
 struct kernel_model;
+struct nexthop;
 struct nft_model;
 struct plan;
+struct remote;
 struct subsystem;
 
 void overlay_check(const struct config *cfg, struct diag *diag);
@@ -65,8 +67,15 @@ void overlay_bridge_name(uint32_t vni, char ret[16]);
 /* Of a tenant's VRF: "vrf-training". False if the tenant's name is too long for it. */
 bool overlay_vrf_name(const char *tenant, char ret[16]);
 
+/*
+ * Next hops of the route to a remote's vtep: one for each of its lines in service, weighted by rate. 0: no route,
+ * because no line is in service or the vtep is on-link. ret has ROUTE_MAX_NEXTHOPS (model.h).
+ */
+size_t overlay_nexthops(const struct config *cfg, const struct remote *remote, struct nexthop *ret);
+
 /* nft tables of the overlay. Add to m; the caller seals. cfg NULL adds nothing. */
 void guard_render(const struct config *cfg, struct nft_model *m);
 void mss_render(const struct config *cfg, const struct facts *facts, struct nft_model *m);
+void spread_render(const struct config *cfg, struct nft_model *m);
 
 extern const struct subsystem overlay_subsystem;

@@ -8,5 +8,6 @@ void nft_desired(const struct config *cfg, const struct facts *facts, struct nft
 {
 	guard_render(cfg, m);
 	mss_render(cfg, facts, m);
+	spread_render(cfg, m);
 	nft_model_seal(m);
 }
