@@ -192,6 +192,14 @@ static void route_header(struct nl_msg *msg, const struct ip_route *r, uint8_t s
 		msg_put_u32(msg, RTA_PRIORITY, r->metric);
 }
 
+static void put_mtu(struct nl_msg *msg, uint32_t mtu)
+{
+	struct nlattr *metrics = msg_nest(msg, RTA_METRICS);
+
+	msg_put_u32(msg, RTAX_MTU, mtu);
+	(void)nla_nest_end(msg, metrics);
+}
+
 static void put_multipath(struct nl_msg *msg, const struct ip_route *r, const uint32_t *ifindexes)
 {
 	struct nlattr *multipath = msg_nest(msg, RTA_MULTIPATH);
@@ -219,6 +227,8 @@ void build_route(struct nl_msg *msg, const struct ip_route *r, const uint32_t *i
 
 	/* The kernel wants "link" where a packet is handed to its destination itself. */
 	route_header(msg, r, has_router || r->n_nexthops == 0 ? RT_SCOPE_UNIVERSE : RT_SCOPE_LINK);
+	if (r->mtu)
+		put_mtu(msg, r->mtu);
 	if (r->n_nexthops > 1) {
 		put_multipath(msg, r, ifindexes);
 		return;

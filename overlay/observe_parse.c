@@ -395,6 +395,13 @@ static int nexthop_cmp(const void *a, const void *b)
 	return c ? c : strcmp(x->link, y->link);
 }
 
+static uint32_t get_metric_mtu(struct nlattr *metrics)
+{
+	struct nlattr *tb[RTAX_MAX + 1];
+
+	return get_nested(metrics, tb, RTAX_MAX) ? get_u32(tb[RTAX_MTU]) : 0;
+}
+
 /* Not the local table's, the cache's, link-local or multicast; nor those with more identity than the model has. */
 static bool route_concerns_us(const struct rtmsg *info, uint32_t table, const struct ip_prefix *dst)
 {
@@ -439,6 +446,7 @@ int observe_parse_route(struct observe_parser *p, struct nlmsghdr *h)
 	r->table = table;
 	r->dst = dst;
 	r->metric = get_u32(tb[RTA_PRIORITY]);
+	r->mtu = get_metric_mtu(tb[RTA_METRICS]);
 	r->proto = info.rtm_protocol;
 	r->nexthops = arena_memdup(p->model->arena, nexthops, n * sizeof(*nexthops));
 	r->n_nexthops = n;
@@ -447,10 +455,11 @@ int observe_parse_route(struct observe_parser *p, struct nlmsghdr *h)
 
 uint32_t observe_parse_route_mtu(struct nlmsghdr *h)
 {
-	struct nlattr *tb[RTA_MAX + 1], *metrics[RTAX_MAX + 1];
+	struct nlattr *tb[RTA_MAX + 1];
+	struct rta_cacheinfo cache;
 
 	if (h->nlmsg_type != RTM_NEWROUTE || nlmsg_parse(h, sizeof(struct rtmsg), tb, RTA_MAX, NULL) < 0 ||
-		!get_nested(tb[RTA_METRICS], metrics, RTAX_MAX))
+		!get_bytes(tb[RTA_CACHEINFO], &cache, sizeof(cache)) || cache.rta_expires == 0)
 		return 0;
-	return get_u32(metrics[RTAX_MTU]);
+	return get_metric_mtu(tb[RTA_METRICS]);
 }

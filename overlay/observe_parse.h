@@ -40,5 +40,8 @@ int observe_parse_route(struct observe_parser *p, struct nlmsghdr *h);
 /* NULL if there is none. */
 const struct link_note *link_note_find(const struct link_note *notes, size_t n, uint32_t ifindex);
 
-/* The path MTU in the answer to a RTM_GETROUTE with a destination; 0 if it has none. */
+/*
+ * The path MTU in the answer to a RTM_GETROUTE with a destination, 0 if it has none: what ICMP taught has an expiry,
+ * what the route itself says (we put it there) has not.
+ */
 uint32_t observe_parse_route_mtu(struct nlmsghdr *h);

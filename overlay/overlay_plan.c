@@ -218,6 +218,8 @@ static void text_route(struct buf *out, const struct ip_route *r)
 	buf_printf(out, "route %s", ip_prefix_str(&r->dst, text));
 	if (r->table != 254)
 		buf_printf(out, " table %" PRIu32, r->table);
+	if (r->mtu > 0)
+		buf_printf(out, " MTU %" PRIu32, r->mtu);
 	if (r->n_nexthops == 0)
 		buf_puts(out, " unreachable");
 	for (size_t i = 0; i < r->n_nexthops; i++) {
@@ -305,7 +307,9 @@ static void plan_route(const struct walk *w, const struct ip_route *want, const 
 				ip_prefix_str(&want->dst, dst), have[i].proto);
 			return;
 		}
-		right = right || (r && ip_route_same_nexthops(r, &have[i]) && !route_is_lost(w, &have[i]));
+		right = right ||
+			(r && ip_route_same_nexthops(r, &have[i]) && r->mtu == have[i].mtu &&
+				!route_is_lost(w, &have[i]));
 	}
 	if (r && !right)
 		add_route_step(w, OP_ROUTE_REPLACE, r, want->object);

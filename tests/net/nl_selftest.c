@@ -424,7 +424,9 @@ static void test_multipath_grows_and_shrinks_in_place(void **state)
 		for (int k = 0; k < 3; k++)
 			(void)want_link(m, v4[k][1]);
 		want_route(m, "10.255.1.1/32", sizes[i], v4);
+		m->routes[m->n_routes - 1].mtu = i % 2 ? 1400 : 0;
 		want_route(m, "fd00:255::1/128", sizes[i], v6);
+		m->routes[m->n_routes - 1].mtu = i % 2 ? 1350 : 0;
 		want_route(m, "10.9.0.0/16", 0, NULL); /* unreachable */
 		want_route(m, "fd00:9::/32", 0, NULL);
 		model_seal(m);
