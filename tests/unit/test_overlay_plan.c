@@ -306,9 +306,14 @@ static void test_learned_mtu(void **state)
 	open_with(&f, text);
 	assert_int_equal(ip_addr_parse("10.255.1.1", &vtep), 0);
 	assert_true(facts_set_path_mtu(&f.facts, &vtep, "e2", 1400));
-	change_to(&f, text, "+ segment store: vx20: MTU 1450 -> 1350 [none]\n");
+	change_to(&f, text,
+		"+ segment store: vx20: MTU 1450 -> 1350 [none]\n"
+		"+ remote r: route 10.255.1.1/32 MTU 1400 via 10.0.1.2 e1 weight 2 and via 10.0.2.2 e2 weight 1 "
+		"[none]\n");
 	assert_true(facts_set_path_mtu(&f.facts, &vtep, "e2", 0));
-	change_to(&f, text, "+ segment store: vx20: MTU 1350 -> 1450 [none]\n");
+	change_to(&f, text,
+		"+ segment store: vx20: MTU 1350 -> 1450 [none]\n"
+		"+ remote r: route 10.255.1.1/32 via 10.0.1.2 e1 weight 2 and via 10.0.2.2 e2 weight 1 [none]\n");
 	fixture_close(&f);
 }
 
