@@ -317,6 +317,30 @@ static void test_learned_mtu(void **state)
 	fixture_close(&f);
 }
 
+/* A hop that the file knows and that does not answer: the route says it, so that the gateway answers for it. */
+static void test_path_mtu(void **state)
+{
+	static const char text[] =
+		"system: {hostname: a}\n"
+		"lines: [{name: l, interface: e1, address: 10.0.1.1/30, peer-address: 10.0.1.2, path-mtu: 1400}]\n"
+		"remotes: [{name: r, vtep: 10.255.1.1, lines: [l]}]\n"
+		"vtep: {address: 10.255.0.1}\n"
+		"segments: [{name: gpu, vni: 10, mode: bridged, members: [e3], remotes: [r]}]\n";
+	static const char auto_text[] =
+		"system: {hostname: a}\n"
+		"lines: [{name: l, interface: e1, address: 10.0.1.1/30, peer-address: 10.0.1.2}]\n"
+		"remotes: [{name: r, vtep: 10.255.1.1, lines: [l]}]\n"
+		"vtep: {address: 10.255.0.1}\n"
+		"segments: [{name: gpu, vni: 10, mode: bridged, members: [e3], remotes: [r]}]\n";
+	struct overlay_fixture f;
+
+	(void)state;
+	open_with(&f, text);
+	change_to(&f, auto_text, "+ remote r: route 10.255.1.1/32 via 10.0.1.2 e1 [none]\n");
+	change_to(&f, text, "+ remote r: route 10.255.1.1/32 MTU 1400 via 10.0.1.2 e1 [none]\n");
+	fixture_close(&f);
+}
+
 /* --- devices made again --- */
 
 static void test_port_change(void **state)
@@ -680,6 +704,7 @@ int main(void)
 		cmocka_unit_test(test_attributes),
 		cmocka_unit_test(test_kernel_without_ipv6),
 		cmocka_unit_test(test_learned_mtu),
+		cmocka_unit_test(test_path_mtu),
 		cmocka_unit_test(test_port_change),
 		cmocka_unit_test(test_vni_change),
 		cmocka_unit_test(test_mode_change),
