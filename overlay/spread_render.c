@@ -30,7 +30,8 @@ static struct nft_set *add_table(struct nft_model *m, const char *family, const 
 {
 	struct nft_table *t = nft_add_table(m, family, name);
 	/* Late: a mark that somebody else sets is one too. */
-	struct nft_chain *c = nft_add_chain(m, t, "spread", "type filter hook postrouting priority 300; policy accept;");
+	struct nft_chain *c =
+		nft_add_chain(m, t, "spread", "type filter hook postrouting priority 300; policy accept;");
 
 	nft_add_rule(m, c, "meta mark 0 oifname @multiline meta mark set 0x%x", FAIRWAY_SPREAD_MARK);
 	return nft_add_set(m, t, "multiline", "type ifname", "the spreading over lines");
