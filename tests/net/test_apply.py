@@ -2,6 +2,7 @@
 """Apply: the same again does nothing, a change touches only what differs, a bad file or a failing step changes nothing.
 Field cases 9, 10, 23, 24, 26, 27 and 28."""
 import random
+import select
 import subprocess
 
 import pytest
@@ -154,11 +155,13 @@ class DeletedLinks:
     def __enter__(self):
         with netns.inside(self.ns):
             self.monitor = subprocess.Popen(["ip", "-o", "monitor", "link"], stdout=subprocess.PIPE, text=True)
-        # Heard itself: it listens.
-        netns.ip(self.ns, "link add probe0 type bridge\nlink del probe0\n")
-        while "Deleted" not in self.monitor.stdout.readline():
-            pass
+        assert process.wait_until(self._listens, 5), "ip monitor hears nothing"
         return self
+
+    def _listens(self):
+        """What comes before it listens is lost, so it is told again until it has heard something."""
+        netns.ip(self.ns, "link add probe0 type bridge\nlink del probe0\n")
+        return bool(select.select([self.monitor.stdout], [], [], 0.05)[0])
 
     def __exit__(self, *exc):
         self.monitor.terminate()
