@@ -35,22 +35,25 @@ def state_after(gw, text):
     return kernel.snapshot(gw.ns)
 
 
+def apply_time(gw, text):
+    begin = time.monotonic()
+    gw.apply(text)
+    return time.monotonic() - begin
+
+
 def test_kill_at_any_moment_of_an_apply_ends_in_the_old_or_the_new_config(pair):
     gw = pair.gw1
     texts = [sites.text(old()), sites.text(new())]
     states = [state_after(gw, t) for t in texts]
-    begin = time.monotonic()
-    gw.apply(texts[0])
-    gw.apply(texts[1])
-    span = (time.monotonic() - begin) / 2 * 1.2  # of one apply, and a little beyond its end
+    spans = [apply_time(gw, t) * 1.2 for t in texts]  # of each way, and a little beyond its end: removing takes longer
     seed = int(os.environ.get("FAIRWAY_SEED", random.randrange(1 << 31)))
-    print(f"FAIRWAY_SEED={seed}, apply takes {span:.3f} s")
+    print(f"FAIRWAY_SEED={seed}, apply takes {spans[0]:.3f} s back and {spans[1]:.3f} s there")
     rng = random.Random(seed)
     running, ends = 1, {"old": 0, "new": 0}
     with probe.Stream(*pair.flows(*STREAMS)) as stream:
         for n in range(ROUNDS):
             wanted = 1 - running
-            delay = rng.uniform(0, span)
+            delay = rng.uniform(0, spans[wanted])
             now = kill_during_apply(gw, texts[wanted], delay, states)
             assert now is not None, f"round {n}, killed after {delay:.4f} s, is neither:\n" + "\n--\n".join(
                 "\n".join(kernel.difference(s, kernel.snapshot(gw.ns))[:10]) for s in states)
