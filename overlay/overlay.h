@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * The overlay: bridges, VXLAN devices, FDB, addresses, routes and sysctls that a config means, and the nft tables that
- * guard its VXLAN port and clamp TCP MSS.
+ * guard its VXLAN port, clamp TCP MSS and watch for packets that are too big.
  *
  *   desired.c        config + facts -> struct kernel_model                           pure
  *   overlay_check.c  the overlay's own rules, with file:line:col                      pure
  *   overlay_plan.c   wanted and observed model -> steps                               pure
- *   guard_render.c, mss_render.c, spread_render.c   config + facts -> struct nft_model                 pure
+ *   *_render.c       config + facts -> struct nft_model                              pure
  *   netlink.c, ...   observe and apply                                                edge
  */
 #pragma once
@@ -77,5 +77,6 @@ size_t overlay_nexthops(const struct config *cfg, const struct remote *remote, s
 void guard_render(const struct config *cfg, struct nft_model *m);
 void mss_render(const struct config *cfg, const struct facts *facts, struct nft_model *m);
 void spread_render(const struct config *cfg, struct nft_model *m);
+void toobig_render(const struct config *cfg, const struct facts *facts, struct nft_model *m);
 
 extern const struct subsystem overlay_subsystem;

@@ -18,6 +18,7 @@ struct nft_monitor;
 struct revision;
 struct rpc_server;
 struct store;
+struct toobig_watch;
 
 struct daemon {
 	const struct options *options;
@@ -39,7 +40,8 @@ struct daemon {
 	/* watch.c */
 	struct monitor *links;
 	struct nft_monitor *nft;
-	sd_event_source *links_io, *nft_io, *look, *paths;
+	struct toobig_watch *toobig; /* NULL: this kernel cannot */
+	sd_event_source *links_io, *nft_io, *toobig_io, *look, *paths;
 	uint64_t not_before;	      /* monotonic, microseconds: no look earlier than this */
 	uint64_t retry;		      /* back-off after a failed repair; 0: all is well */
 	uint64_t boot_at, boot_pause; /* of tries with the file that disturb the kernel */

@@ -11,6 +11,7 @@
 #include "gateway/nft/nft_subsystem.h"
 #include "overlay/monitor.h"
 #include "overlay/pathmtu.h"
+#include "overlay/toobig_watch.h"
 
 static const uint64_t MSEC = 1000, SEC = 1000000;
 static const uint64_t DEBOUNCE = 30000, REGULAR = 10000000, PATHS = 1000000;
@@ -145,6 +146,34 @@ static int on_nft(sd_event_source *source, int fd, uint32_t revents, void *userd
 	return 0;
 }
 
+static int on_toobig(sd_event_source *source, int fd, uint32_t revents, void *userdata)
+{
+	struct daemon *d = userdata;
+	int r = toobig_watch_read(d->toobig);
+
+	(void)fd;
+	(void)revents;
+	if (r < 0) {
+		log_error("no more answers to packets that are too big for bridged segments: %s", strerror(-r));
+		(void)sd_event_source_set_enabled(source, SD_EVENT_OFF);
+	}
+	return 0;
+}
+
+/* A help for packets that the kernel would lose: without it, all else works. Behind all else, because there may be many
+ * of them. */
+static int open_toobig(struct daemon *d)
+{
+	int r = toobig_watch_open(&d->toobig);
+
+	if (r < 0) {
+		log_warning("no answers to fragments that are too big for bridged segments: %s", strerror(-r));
+		return 0;
+	}
+	r = sd_event_add_io(d->event, &d->toobig_io, toobig_watch_fd(d->toobig), EPOLLIN, on_toobig, d);
+	return r < 0 ? r : sd_event_source_set_priority(d->toobig_io, SD_EVENT_PRIORITY_IDLE);
+}
+
 int watch_open(struct daemon *d)
 {
 	int r = monitor_open(&d->links);
@@ -155,6 +184,8 @@ int watch_open(struct daemon *d)
 		r = sd_event_add_io(d->event, &d->links_io, monitor_fd(d->links), EPOLLIN, on_links, d);
 	if (r >= 0)
 		r = sd_event_add_io(d->event, &d->nft_io, nft_monitor_fd(d->nft), EPOLLIN, on_nft, d);
+	if (r >= 0)
+		r = open_toobig(d);
 	if (r >= 0)
 		r = sd_event_add_time_relative(d->event, &d->look, CLOCK_MONOTONIC, REGULAR, MSEC, on_look, d);
 	if (r >= 0)
@@ -168,8 +199,10 @@ void watch_close(struct daemon *d)
 {
 	sd_event_source_disable_unref(d->links_io);
 	sd_event_source_disable_unref(d->nft_io);
+	sd_event_source_disable_unref(d->toobig_io);
 	sd_event_source_disable_unref(d->look);
 	sd_event_source_disable_unref(d->paths);
 	monitor_close(d->links);
 	nft_monitor_close(d->nft);
+	toobig_watch_close(d->toobig);
 }
