@@ -123,6 +123,7 @@ void daemon_commit(struct daemon *d, const struct config *cfg, struct arena *are
 
 	/* What the kernel has learned already counts from the start: a restart does not widen what fits no more. */
 	(void)pathmtu_refresh(cfg, &d->engine.facts, &changed);
+	watch_listen(d);
 	d->engine.on_plan = keep_plan;
 	d->engine.on_plan_arg = ret;
 	ret->result = commit_pending(d, cfg, arena, text, len, meta, &ret->report);

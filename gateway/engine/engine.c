@@ -42,11 +42,42 @@ const char *commit_result_name(enum commit_result result)
 void engine_init(struct engine *e, const struct subsystem *const *subsystems, size_t n)
 {
 	*e = (struct engine){.subsystems = subsystems, .n_subsystems = n};
+	e->seen = calloc(n ? n : 1, sizeof(*e->seen));
+	if (!e->seen)
+		abort();
 	facts_init(&e->facts);
+}
+
+/* --- looks --- */
+
+static void forget_seen(struct engine *e)
+{
+	for (size_t i = 0; i < e->n_subsystems; i++) {
+		if (e->seen[i])
+			e->subsystems[i]->observed_free(e->seen[i]);
+		e->seen[i] = NULL;
+	}
+	e->undisturbed = false;
+}
+
+void engine_disturb(struct engine *e)
+{
+	e->undisturbed = false;
+}
+
+/* The look behind an empty plan: no step points into it, and it may serve the next plan. */
+static void keep_seen(struct engine *e, struct plan *plan)
+{
+	forget_seen(e);
+	for (size_t i = 0; i < e->n_subsystems; i++)
+		e->seen[i] = plan_take_owned(plan, e->subsystems[i]);
+	e->undisturbed = true;
 }
 
 void engine_free(struct engine *e)
 {
+	forget_seen(e);
+	free(e->seen);
 	facts_free(&e->facts);
 	arena_free(e->running_arena);
 	free(e->trouble);
@@ -67,32 +98,59 @@ void engine_check(const struct engine *e, const struct config *cfg, struct diag 
 		e->subsystems[i]->check(cfg, diag);
 }
 
-static int plan_subsystem(
-	const struct engine *e, const struct subsystem *s, const struct config *cfg, struct plan *plan)
+/* Plans from what was seen, if there is that, else from a look. */
+static int plan_subsystem(struct engine *e, size_t i, const struct config *cfg, struct plan *plan)
 {
-	void *observed;
-	int r = s->observe(&observed);
+	const struct subsystem *s = e->subsystems[i];
+	void *observed = e->seen[i];
+	int r = observed ? 0 : s->observe(&observed);
 
 	if (r < 0)
 		return r;
-	plan_own(plan, observed, s->observed_free);
+	e->seen[i] = NULL;
 	plan->subsystem = s;
+	plan_own(plan, observed, s->observed_free);
 	return s->plan(cfg, &e->facts, observed, plan);
 }
 
-int engine_plan(struct engine *e, const struct config *cfg, struct plan *plan, struct buf *reason)
+static int plan_all(struct engine *e, const struct config *cfg, struct plan *plan, struct buf *reason)
 {
 	for (size_t i = 0; i < e->n_subsystems; i++) {
-		const struct subsystem *s = e->subsystems[i];
-		int r = plan_subsystem(e, s, cfg, plan);
+		int r = plan_subsystem(e, i, cfg, plan);
 
 		if (r < 0) {
-			buf_printf(reason, "%s: cannot tell what the kernel has: %s", s->name, strerror(-r));
+			buf_printf(reason, "%s: cannot tell what the kernel has: %s", e->subsystems[i]->name,
+				strerror(-r));
 			return r;
 		}
 	}
 	plan_sort(plan, e->subsystems, e->n_subsystems);
 	return 0;
+}
+
+int engine_plan(struct engine *e, const struct config *cfg, struct plan *plan, struct buf *reason)
+{
+	forget_seen(e);
+	return plan_all(e, cfg, plan, reason);
+}
+
+/*
+ * A commit's first plan, from what was seen if nothing has changed since. If it would end there, because there is
+ * nothing to do or something is in the way, it takes a look of its own to say so.
+ */
+static int first_plan(struct engine *e, const struct config *cfg, struct plan *plan, struct buf *reason)
+{
+	bool by_memory = e->undisturbed;
+	int r;
+
+	if (!by_memory)
+		return engine_plan(e, cfg, plan, reason);
+	r = plan_all(e, cfg, plan, reason);
+	if (r < 0 || (plan->n_steps > 0 && plan->n_conflicts == 0))
+		return r;
+	plan_free(plan);
+	plan_init(plan);
+	return engine_plan(e, cfg, plan, reason);
 }
 
 /* --- one run of the loop --- */
@@ -250,8 +308,12 @@ static int converge(struct run *run, struct plan *plan)
 		if (run->n_failures > run->max_failures)
 			return give_up(run);
 		steps = select_steps(run, plan, &n);
-		if (n == 0)
-			return run->n_failures > 0 ? run->error : 0;
+		if (n == 0 && run->n_failures > 0)
+			return run->error;
+		if (n == 0) {
+			keep_seen(run->e, plan);
+			return 0;
+		}
 		if (rounds == MAX_ROUNDS)
 			return not_kept(run, steps, n);
 		if (apply_steps(run, steps, n) == 0)
@@ -363,13 +425,14 @@ enum commit_result engine_commit(struct engine *e, const struct config *cfg, str
 	struct plan plan;
 
 	plan_init(&plan);
-	if (engine_plan(e, cfg, &plan, report) < 0) {
+	if (first_plan(e, cfg, &plan, report) < 0) {
 		buf_putc(report, '\n');
 		result = COMMIT_REFUSED;
 	} else if (plan.n_conflicts > 0) {
 		result = refuse(e, &plan, report);
 	} else if (plan_is_empty(&plan)) {
 		note_commit(e, cfg, arena);
+		keep_seen(e, &plan);
 		buf_puts(report, "nothing to do\n");
 		result = COMMIT_NOTHING;
 	} else {

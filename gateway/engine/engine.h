@@ -25,6 +25,12 @@ struct engine {
 	struct facts facts;
 	const struct config *running; /* NULL before the first commit; owned through running_arena */
 	struct arena *running_arena;
+	/*
+	 * What the look that verified last has seen, one per subsystem, kept while no event says that anything changed:
+	 * the next commit may plan from it. That is only a first plan: what verifies is always a look of its own.
+	 */
+	void **seen;
+	bool undisturbed;
 	/* How it stands, for `show status`. */
 	bool converged;	    /* the last look found an empty plan */
 	bool facts_changed; /* set by who changed a fact: the next turn of the reconciler adapts, it repairs no drift */
@@ -51,6 +57,9 @@ const char *commit_result_name(enum commit_result result);
 
 void engine_init(struct engine *e, const struct subsystem *const *subsystems, size_t n);
 void engine_free(struct engine *e);
+
+/* Something may have changed in the kernel: what was seen is not used any more. */
+void engine_disturb(struct engine *e);
 
 /* Runs every subsystem's check. */
 void engine_check(const struct engine *e, const struct config *cfg, struct diag *diag);

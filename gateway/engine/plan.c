@@ -17,7 +17,8 @@ static const char no_impact[] = "none";
 
 struct plan_owned {
 	struct plan_owned *next;
-	void *p;
+	const struct subsystem *subsystem;
+	void *p; /* NULL once it was taken */
 	void (*free_fn)(void *);
 };
 
@@ -29,7 +30,8 @@ void plan_init(struct plan *plan)
 void plan_free(struct plan *plan)
 {
 	for (const struct plan_owned *o = plan->owned; o; o = o->next)
-		o->free_fn(o->p);
+		if (o->p)
+			o->free_fn(o->p);
 	free(plan->steps);
 	free(plan->conflicts);
 	arena_free(plan->arena);
@@ -40,8 +42,21 @@ void plan_own(struct plan *plan, void *p, void (*free_fn)(void *))
 {
 	struct plan_owned *o = arena_new_obj(plan->arena, struct plan_owned);
 
-	*o = (struct plan_owned){.next = plan->owned, .p = p, .free_fn = free_fn};
+	*o = (struct plan_owned){.next = plan->owned, .subsystem = plan->subsystem, .p = p, .free_fn = free_fn};
 	plan->owned = o;
+}
+
+void *plan_take_owned(struct plan *plan, const struct subsystem *subsystem)
+{
+	for (struct plan_owned *o = plan->owned; o; o = o->next) {
+		void *p = o->p;
+
+		if (o->subsystem != subsystem || !p)
+			continue;
+		o->p = NULL;
+		return p;
+	}
+	return NULL;
 }
 
 __attribute__((format(printf, 2, 0))) static const char *format(struct plan *plan, const char *fmt, va_list ap)

@@ -55,6 +55,8 @@ void plan_conflict(struct plan *plan, const char *object, const char *fmt, ...) 
 
 /* p lives as long as the plan: plan_free() gives it to free_fn. */
 void plan_own(struct plan *plan, void *p, void (*free_fn)(void *));
+/* What plan_own() got while this subsystem was planning: the caller's again; NULL if there is none. */
+void *plan_take_owned(struct plan *plan, const struct subsystem *subsystem);
 
 /* Puts the steps into running order. `order` is the list of subsystems. */
 void plan_sort(struct plan *plan, const struct subsystem *const *order, size_t n);

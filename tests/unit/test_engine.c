@@ -284,6 +284,45 @@ static void test_adopted_is_what_a_failure_returns_to(void **state)
 	assert_true(fake_is(old));
 }
 
+/* Each look observes the two fake subsystems once. */
+static void test_a_commit_plans_from_what_was_seen(void **state)
+{
+	const struct config *a = fake_config(0, "a=1400"), *b = fake_config(1, "a=1400 b=1500");
+
+	(void)state;
+	assert_int_equal(commit(a), COMMIT_OK);
+	fake.n_observed = 0;
+	assert_int_equal(commit(b), COMMIT_OK);
+	assert_int_equal(fake.n_observed, 2); /* the look that verifies */
+	assert_true(fake_is(b));
+	fake.n_observed = 0;
+	assert_int_equal(commit(b), COMMIT_NOTHING);
+	assert_int_equal(fake.n_observed, 2); /* "nothing to do" is never said from memory */
+	engine_disturb(&engine);
+	fake.n_observed = 0;
+	assert_int_equal(commit(a), COMMIT_OK);
+	assert_int_equal(fake.n_observed, 4);
+}
+
+/* Changes that no event told of: what was seen is wrong, and the end is right all the same. */
+static void test_what_was_seen_may_be_wrong(void **state)
+{
+	const struct config *a = fake_config(0, "a=1400"), *b = fake_config(1, "a=1400 b=1500");
+
+	(void)state;
+	assert_int_equal(commit(a), COMMIT_OK);
+	fake_remove(0, "a");
+	assert_int_equal(commit(b), COMMIT_OK);
+	assert_true(fake_is(b));
+	fake_remove(1, "b");
+	assert_int_equal(commit(b), COMMIT_OK);
+	assert_true(fake_is(b));
+	engine_disturb(&engine);
+	fake_put(0, "c", 1, true);
+	assert_int_equal(commit(fake_config(2, "a=1400 b=1500 c=1600")), COMMIT_REFUSED);
+	assert_true(fake_is(b));
+}
+
 static void test_take_down(void **state)
 {
 	(void)state;
@@ -326,6 +365,8 @@ int main(void)
 		T(test_somebody_else_in_the_way_of_a_repair),
 		T(test_a_fact_is_no_drift),
 		T(test_adopted_is_what_a_failure_returns_to),
+		T(test_a_commit_plans_from_what_was_seen),
+		T(test_what_was_seen_may_be_wrong),
 		T(test_take_down),
 		T(test_nothing_wanted_nothing_touched),
 	};
