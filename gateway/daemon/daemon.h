@@ -83,6 +83,8 @@ int watch_open(struct daemon *d);
 void watch_close(struct daemon *d);
 /* Something may have changed: a look, soon. */
 void watch_soon(struct daemon *d);
+/* Takes in the events that wait, so that the engine knows whether anything has changed. */
+void watch_listen(struct daemon *d);
 
 /* --- methods.c --- */
 

@@ -22,6 +22,7 @@
 #include "gateway/engine/subsystem.h"
 #include "gateway/rpc/rpc_frame.h"
 #include "gateway/rpc/rpc_server.h"
+#include "overlay/toobig_watch.h"
 
 /* --- small pieces --- */
 
@@ -296,19 +297,31 @@ static json_t *trouble_json(const struct daemon *d)
 	return list;
 }
 
+/* What became of packets too big for bridged segments that the kernel loses. */
+static json_t *too_big_json(const struct daemon *d)
+{
+	const struct toobig_counts *n = d->toobig ? toobig_watch_counts(d->toobig) : NULL;
+
+	if (!n)
+		return json_null();
+	return json_pack("{s:I, s:I, s:I, s:I}", "answered", (json_int_t)n->answered, "fragmented",
+		(json_int_t)n->fragmented, "ignored", (json_int_t)n->ignored, "overruns", (json_int_t)n->overruns);
+}
+
 static void method_status(void *context, struct rpc_call *call)
 {
 	const struct daemon *d = context;
 	const struct engine *e = &d->engine;
 
-	call->result = json_pack("{s:s, s:s, s:i, s:o, s:o, s:b, s:b, s:o, s:I, s:s, s:I, s:o, s:I, s:o, s:o, s:I}",
-		"instance", d->options->instance, "version", FAIRWAY_VERSION, "pid", (int)getpid(), "started",
+	call->result = json_pack(
+		"{s:s, s:s, s:i, s:o, s:o, s:b, s:b, s:o, s:I, s:s, s:I, s:o, s:I, s:o, s:o, s:I, s:o}", "instance",
+		d->options->instance, "version", FAIRWAY_VERSION, "pid", (int)getpid(), "started",
 		time_json(d->started), "hostname", text_or_null(e->running ? e->running->system->hostname : NULL),
 		"configured", e->running != NULL, "converged", e->running && e->converged, "trouble", trouble_json(d),
 		"revision", (json_int_t)d->revision, "config", d->options->config, "commits", (json_int_t)e->n_commits,
 		"last_commit", time_json(e->last_commit), "repairs", (json_int_t)e->n_repairs, "last_repair",
 		text_or_null(e->last_repair_text[0] ? e->last_repair_text : NULL), "last_repair_time",
-		time_json(e->last_repair), "adaptations", (json_int_t)e->n_adaptations);
+		time_json(e->last_repair), "adaptations", (json_int_t)e->n_adaptations, "too_big", too_big_json(d));
 }
 
 static void method_version(void *context, struct rpc_call *call)

@@ -122,8 +122,10 @@ static void heard(struct daemon *d, sd_event_source *source, const char *what, i
 		log_error("no more events of %s (%s): looking every ten seconds", what, strerror(-r));
 		(void)sd_event_source_set_enabled(source, SD_EVENT_OFF);
 	}
-	if (r != 0)
-		watch_soon(d);
+	if (r == 0)
+		return;
+	engine_disturb(&d->engine);
+	watch_soon(d);
 }
 
 static int on_links(sd_event_source *source, int fd, uint32_t revents, void *userdata)
@@ -144,6 +146,21 @@ static int on_nft(sd_event_source *source, int fd, uint32_t revents, void *userd
 	(void)revents;
 	heard(d, source, "nftables", nft_monitor_read(d->nft));
 	return 0;
+}
+
+static bool is_on(sd_event_source *source)
+{
+	return source && sd_event_source_get_enabled(source, NULL) > 0;
+}
+
+void watch_listen(struct daemon *d)
+{
+	if (!is_on(d->links_io) || !is_on(d->nft_io)) {
+		engine_disturb(&d->engine); /* nobody would have said */
+		return;
+	}
+	heard(d, d->links_io, "links", monitor_read(d->links));
+	heard(d, d->nft_io, "nftables", nft_monitor_read(d->nft));
 }
 
 static int on_toobig(sd_event_source *source, int fd, uint32_t revents, void *userdata)
