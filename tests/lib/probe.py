@@ -459,6 +459,7 @@ def path_mtu(sender, receiver, size, timeout=5.0, until=None):
             result.fits = arrived and mtu == min(size, result.learned)
             if result.fits and (until is None or result.learned <= until):
                 break
+            readable(tx, 0.05)  # an error is news
     return result
 
 

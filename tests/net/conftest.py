@@ -3,6 +3,7 @@
 down; one that a killed run left is removed at the start of the next."""
 import os
 import pathlib
+import signal
 import sys
 
 import pytest
@@ -21,7 +22,9 @@ import topo  # noqa: E402
 def clean_machine():
     if os.geteuid() != 0:
         pytest.exit("the network tests need root, for network namespaces", returncode=1)
-    topo.terminate_cleanly()
+    # As an interrupt: pytest stops, and takes down what is up.
+    for s in (signal.SIGTERM, signal.SIGHUP):
+        signal.signal(s, signal.default_int_handler)
     topo.sweep()
 
 
@@ -63,12 +66,19 @@ class Pair:
     def flows(self, *labels):
         return [self.flow(p) for p in sites.paths() if not labels or p.label in labels]
 
+    def wait_forwarding(self):
+        """A bridge port begins to forward when the kernel has noticed that its link is up, and IPv6 when its addresses are
+        known to be unique: a moment after the configuration is right."""
+        for p in sites.paths():
+            assert probe.ping(self.h1, p.far[2], p.near[2], timeout=10), p
+
     def reset(self):
         """As it was at first. A lab that cannot be brought back is built anew, so that one failure does not look like many."""
         try:
             self.apply_first_configs()
         except (gateway.GatewayError, netns.CommandError):
             self.lab.up()
+            self.wait_forwarding()
             raise
 
     def apply_first_configs(self):
@@ -84,7 +94,9 @@ class Pair:
 @pytest.fixture(scope="session")
 def pair_lab():
     with topo.temporary(sites.two_sites()) as lab:
-        yield Pair(lab)
+        pair = Pair(lab)
+        pair.wait_forwarding()
+        yield pair
 
 
 @pytest.fixture

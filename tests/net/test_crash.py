@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """kill -9 of fairwayd at any moment of an apply: after the next start it is the old or the new config, and what both have never stops."""
+import contextlib
 import os
 import random
 import subprocess
@@ -11,6 +12,7 @@ import process
 import sites
 
 ROUNDS = int(os.environ.get("FAIRWAY_CRASH_ROUNDS", "30"))
+END = 60  # seconds: later than the end of any apply
 STREAMS = ("lan-ipv4", "net-ipv4", "lan6-ipv6", "net6-ipv6")
 
 
@@ -21,7 +23,7 @@ def old():
 def new():
     """Differs by creations, removals and changes of all kinds, around the segments that both have."""
     config = sites.gateway_config("gw1")
-    config["segments"] += sites.many_segments(60)
+    config["segments"] += sites.many_segments(40)
     config["remotes"].append({"name": "new", "vtep": "10.255.7.1", "lines": ["line-a"]})
     for s in config["segments"][4:40]:
         s["remotes"] = ["far", "new"]
@@ -53,7 +55,8 @@ def test_kill_at_any_moment_of_an_apply_ends_in_the_old_or_the_new_config(pair):
     with probe.Stream(*pair.flows(*STREAMS)) as stream:
         for n in range(ROUNDS):
             wanted = 1 - running
-            delay = rng.uniform(0, spans[wanted])
+            # Each third is killed when it has just ended, so that both directions are gone through.
+            delay = END if n % 3 == 2 else rng.uniform(0, spans[wanted])
             now = kill_during_apply(gw, texts[wanted], delay, states)
             assert now is not None, f"round {n}, killed after {delay:.4f} s, is neither:\n" + "\n--\n".join(
                 "\n".join(kernel.difference(s, kernel.snapshot(gw.ns))[:10]) for s in states)
@@ -69,7 +72,8 @@ def kill_during_apply(gw, text, delay, states):
     path = gw.folder / "candidate.yaml"
     path.write_text(text, encoding="utf-8")
     client = subprocess.Popen(gw.command("apply", path), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-    time.sleep(delay)
+    with contextlib.suppress(subprocess.TimeoutExpired):
+        client.wait(delay)
     gw.kill()
     client.wait(10)
     gw.boot()

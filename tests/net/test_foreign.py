@@ -115,7 +115,7 @@ def test_somebody_elses_object_in_the_way_is_named_and_stays(pair, make, names):
         assert all(n in done.stdout + done.stderr for n in names), done.stdout + done.stderr
         assert not kernel.difference(before, kernel.snapshot(ns))
     finally:
-        netns.ip(ns, make.replace(" add ", " del ").split(" type ")[0] + "\n")
+        netns.run("ip", *make.replace(" add ", " del ").split(" type ")[0].split(), ns=ns, check=False)
 
 
 def test_leftovers_of_a_crash_are_adopted(pair):

@@ -80,6 +80,8 @@ THREE = {
 @pytest.fixture(scope="module")
 def three():
     with topo.temporary(THREE) as lab:
+        # A bridge port begins to forward when the kernel has noticed that its link is up: a moment later.
+        assert all(probe.ping(lab.ns("ha"), f"10.0.0.{n}") for n in (2, 3, 4))
         yield lab
 
 
