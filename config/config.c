@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "config/decode.h"
+#include "config/draft.h"
 #include "config/node.h"
 #include "config/schema.h"
 #include "config/types.h"
@@ -40,6 +41,11 @@ struct loc config_at(const char *object, const struct entry *entry, size_t offse
 bool config_is_set(const char *object, const struct entry *entry, size_t offset)
 {
 	return entry->set >> index_of(the_object(object), offset) & 1;
+}
+
+bool config_is_whole(const struct config *cfg, size_t offset)
+{
+	return !(cfg->entry.unsure >> index_of(schema_root(), offset) & 1);
 }
 
 /* Binary search among entries that are sorted by a text. */
@@ -82,7 +88,7 @@ struct refs {
 	const struct config *cfg;
 	struct arena *scratch;
 	struct diag *diag;
-	uint64_t unsure; /* lists of the root that lack entries because of errors */
+	uint64_t unnamed; /* see config/decode.h */
 };
 
 enum { SUGGEST_MAX = 100 }; /* errors that get a suggestion: each looks at the whole list */
@@ -114,24 +120,67 @@ static void check_ref(const struct visit *v, void *user)
 	if (!v->field->limit.ref)
 		return;
 	target = schema_field(schema_root(), v->field->limit.ref + 1);
-	if (r->unsure >> schema_field_index(schema_root(), target) & 1)
+	if (r->unnamed >> schema_field_index(schema_root(), target) & 1)
 		return;
 	name = *(const char *const *)v->value;
 	if (!find(schema_vec(r->cfg, target), target->object->size, schema_key(target->object)->offset, name))
 		report_unknown(r, v, target, name);
 }
 
+/* --- the sound part --- */
+
+static void keep_sound(struct config *cfg, const struct field *field, struct arena *arena)
+{
+	struct vec all = schema_vec(cfg, field);
+	struct {
+		char *v;
+		size_t n;
+	} sound = {arena_array(arena, all.n, field->object->size), 0};
+
+	for (size_t i = 0; i < all.n; i++) {
+		const struct entry *entry = (const void *)((const char *)all.v + i * field->object->size);
+
+		if (!entry->unsure)
+			memcpy(sound.v + sound.n++ * field->object->size, entry, field->object->size);
+	}
+	memcpy((char *)cfg + field->offset, &sound, sizeof(sound));
+}
+
+static const struct config *sound_part(const struct config *cfg, struct arena *arena)
+{
+	const struct object_type *root = schema_root();
+	struct config *sound = arena_new_obj(arena, struct config);
+
+	*sound = *cfg;
+	for (size_t i = 0; i < root->n_fields; i++) {
+		if (!(cfg->entry.unsure >> i & 1))
+			continue;
+		if (root->fields[i].kind == FIELD_NODES)
+			keep_sound(sound, &root->fields[i], arena);
+		else
+			memset((char *)sound + root->fields[i].offset, 0, sizeof(void *)); /* a mapping */
+	}
+	return sound;
+}
+
 /* --- parse --- */
 
-const struct config *config_parse(const char *text, size_t len, struct arena *arena, struct diag *diag)
+struct config_draft config_parse_draft(const char *text, size_t len, struct arena *arena, struct diag *diag)
 {
 	_cleanup_(arena_freep) struct arena *scratch = arena_new();
 	struct refs refs = {.scratch = scratch, .diag = diag};
 	const struct node *root = yaml_parse(text, len, scratch, diag);
 
 	if (!root)
-		return NULL;
-	refs.cfg = config_decode(root, arena, scratch, diag, &refs.unsure);
+		return (struct config_draft){0};
+	refs.cfg = config_decode(root, arena, scratch, diag, &refs.unnamed);
 	schema_walk(refs.cfg, check_ref, &refs);
-	return diag->n_errors ? NULL : refs.cfg;
+	return (struct config_draft){refs.cfg, refs.cfg->entry.unsure ? sound_part(refs.cfg, arena) : refs.cfg};
+}
+
+const struct config *config_parse(const char *text, size_t len, struct arena *arena, struct diag *diag)
+{
+	struct config_draft draft = config_parse_draft(text, len, arena, diag);
+
+	return diag->n_errors ? NULL : draft.sound;
 }

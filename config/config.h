@@ -46,8 +46,9 @@ enum { TOS_INHERIT = 256 };
 
 /* First member of every object: where it stands, and which rows the file gave. */
 struct entry {
-	struct loc loc;	      /* the mapping itself */
-	uint64_t set;	      /* bit i: row i of the object type was given */
+	struct loc loc;	 /* the mapping itself */
+	uint64_t set;	 /* bit i: row i of the object type was given */
+	uint64_t unsure; /* bit i: row i has an error, its value is not here or not all of it; see config/draft.h */
 	const struct loc *at; /* place of each row's value; of the entry where the row was not given */
 };
 
@@ -110,6 +111,14 @@ struct loc config_at(const char *object, const struct entry *entry, size_t offse
 /* Was it in the file, or is it the default? */
 #define CONFIG_IS_SET(obj, object, member) config_is_set(#object, &(obj)->entry, offsetof(struct object, member))
 bool config_is_set(const char *object, const struct entry *entry, size_t offset);
+
+/*
+ * For checks, which also see the sound part of a file with errors (config/draft.h): is all here that the file says
+ * under this key of its top? A rule that concludes from something absent asks, as what it misses may have an error of
+ * its own: CONFIG_IS_WHOLE(cfg, lines). Always true of a config that runs.
+ */
+#define CONFIG_IS_WHOLE(cfg, member) config_is_whole(cfg, offsetof(struct config, member))
+bool config_is_whole(const struct config *cfg, size_t offset);
 
 /* Entries by key; NULL when there is none. Binary search. */
 const struct interface *config_interface(const struct config *cfg, const char *name);

@@ -23,7 +23,8 @@ enum { LATER_MAX = 64 };
 struct decode {
 	struct arena *arena, *scratch;
 	struct diag *diag;
-	uint64_t unsure;		      /* rows of the root, see decode.h */
+	uint64_t unnamed;		      /* rows of the root, see decode.h */
+	size_t n_faults;		      /* errors here, and values that YAML reported */
 	const struct field *later[LATER_MAX]; /* rows that were warned of; once each is enough */
 	size_t n_later;
 };
@@ -37,6 +38,7 @@ __attribute__((format(printf, 4, 5))) static void complain(
 	va_list ap;
 	char *text;
 
+	d->n_faults++;
 	if (d->diag->n_errors >= DIAG_MAX) {
 		diag_error(d->diag, loc, "left out"); /* is counted only */
 		return;
@@ -52,9 +54,18 @@ __attribute__((format(printf, 4, 5))) static void complain(
 	free(text);
 }
 
-static void mark_unsure(struct decode *d, const struct field *root_field)
+/* Reported already; a fault of what it stands in all the same. */
+static bool is_bad(struct decode *d, const struct node *node)
 {
-	d->unsure |= UINT64_C(1) << schema_field_index(schema_root(), root_field);
+	if (node->kind != NODE_BAD)
+		return false;
+	d->n_faults++;
+	return true;
+}
+
+static uint64_t row_bit(const struct object_type *type, const struct field *field)
+{
+	return UINT64_C(1) << schema_field_index(type, field);
 }
 
 /* --- what may stand there, in words --- */
@@ -106,7 +117,7 @@ static bool is_empty(const struct node *node)
 /* The node is not of the kind that the row wants. */
 static void wrong_kind(struct decode *d, const struct node *node, const struct field *field, const struct path *path)
 {
-	if (node->kind == NODE_BAD)
+	if (is_bad(d, node))
 		return;
 	if (is_empty(node))
 		complain(d, node->loc, path, "has no value; %s %s",
@@ -357,8 +368,8 @@ static bool decode_nodes(
 	list.v = arena_array(d->arena, n, e.type->size);
 	list.n = place_entries(d, &e, &here, sorted, n, list.v);
 	memcpy((char *)obj + field->offset, &list, sizeof(list));
-	if (!up && n < node->n)
-		mark_unsure(d, field);
+	if (!up && (n < node->n || node->repeated))
+		d->unnamed |= row_bit(schema_root(), field);
 	return true;
 }
 
@@ -396,7 +407,7 @@ static void warn_later(
 		path_str(path, d->scratch));
 }
 
-/* False if the row's value is not there in the end, because of an error. */
+/* False if the row's value is not there in the end, because of an error. It may be there with an error inside. */
 static bool decode_field(
 	struct decode *d, const struct node *node, const struct field *field, const struct path *up, void *obj)
 {
@@ -426,18 +437,51 @@ static bool decode_field(
 static void fill_absent(struct decode *d, const struct node *node, const struct object_type *type,
 	const struct path *path, uint64_t seen, void *obj)
 {
+	struct entry *entry = obj;
+
 	for (size_t i = 0; i < type->n_fields; i++) {
 		const struct field *field = &type->fields[i];
 		const char *want;
 
 		if (seen >> i & 1)
 			continue;
-		if (field->flags & F_REQUIRED)
+		if (field->flags & F_REQUIRED) {
 			complain(d, node->loc, path, "\"%s\" is missing (%s)", field->key, field->help);
-		else if (field->kind == FIELD_LEAF && field->def &&
-			field->type->parse(field->def, &field->limit, d->arena, (char *)obj + field->offset, &want) < 0)
+			entry->unsure |= UINT64_C(1) << i;
+		} else if (field->kind == FIELD_LEAF && field->def &&
+			field->type->parse(field->def, &field->limit, d->arena, (char *)obj + field->offset, &want) <
+				0) {
 			abort(); /* a unit test parses every default */
+		}
 	}
+}
+
+/* One key and its value. Returns the bit of the row that it is about; 0 if nobody knows which one was meant. */
+static uint64_t decode_pair(struct decode *d, const struct node *node, const struct object_type *type,
+	const struct path *path, struct loc *at, void *obj)
+{
+	const struct field *field = schema_field(type, node->key);
+	const struct path here = {.up = path, .key = node->key};
+	struct entry *entry = obj;
+	size_t n_faults = d->n_faults;
+	uint64_t bit;
+
+	if (!field) {
+		field = unknown_key(d, node, type, path);
+		bit = field ? row_bit(type, field) : 0;
+		entry->unsure |= bit;
+		return bit;
+	}
+	bit = row_bit(type, field);
+	at[schema_field_index(type, field)] = node->loc;
+	if (decode_field(d, node, field, path, obj)) {
+		entry->set |= bit;
+		warn_later(d, node, field, &here, obj);
+	}
+	d->n_faults += node->repeated;
+	if (d->n_faults > n_faults)
+		entry->unsure |= bit;
+	return bit;
 }
 
 static void decode_object(
@@ -445,51 +489,39 @@ static void decode_object(
 {
 	struct loc *at = arena_array(d->arena, type->n_fields, sizeof(*at));
 	struct entry *entry = obj;
-	uint64_t seen = 0;
+	bool has_stray = node->has_stray;
+	uint64_t seen = 0, bit;
 
+	d->n_faults += node->has_stray;
 	entry->loc = node->loc;
 	entry->at = at;
 	for (size_t i = 0; i < type->n_fields; i++)
 		at[i] = node->loc;
 	if (node->kind != NODE_MAPPING) {
-		if (node->kind != NODE_BAD)
+		entry->unsure = UINT64_MAX;
+		if (!is_bad(d, node))
 			complain(d, node->loc, path, "%s is not a mapping of %s",
 				is_empty(node) ? "nothing" : node_shown(d, node), object_keys(d, type));
 		return;
 	}
 	for (const struct node *c = node->first; c; c = c->next) {
-		const struct field *field = schema_field(type, c->key);
-		const struct path here = {.up = path, .key = c->key};
-		size_t i;
-
-		if (!field) {
-			field = unknown_key(d, c, type, path);
-			if (field) /* misspelt is not missing too */
-				seen |= UINT64_C(1) << schema_field_index(type, field);
-			if (field && !path)
-				mark_unsure(d, field);
-			continue;
-		}
-		i = schema_field_index(type, field);
-		seen |= UINT64_C(1) << i;
-		at[i] = c->loc;
-		if (decode_field(d, c, field, path, obj)) {
-			entry->set |= UINT64_C(1) << i;
-			warn_later(d, c, field, &here, obj);
-		} else if (!path) {
-			mark_unsure(d, field);
-		}
+		bit = decode_pair(d, c, type, path, at, obj);
+		seen |= bit; /* misspelt is not missing too */
+		has_stray |= bit == 0;
 	}
+	/* A key that is none may stand for any row that was not given. */
+	if (has_stray)
+		entry->unsure |= ~seen;
 	fill_absent(d, node, type, path, seen, obj);
 }
 
 struct config *config_decode(
-	const struct node *root, struct arena *arena, struct arena *scratch, struct diag *diag, uint64_t *ret_unsure)
+	const struct node *root, struct arena *arena, struct arena *scratch, struct diag *diag, uint64_t *ret_unnamed)
 {
 	struct decode d = {.arena = arena, .scratch = scratch, .diag = diag};
 	struct config *cfg = arena_new_obj(arena, struct config);
 
 	decode_object(&d, root, schema_root(), NULL, cfg);
-	*ret_unsure = d.unsure;
+	*ret_unnamed = d.unnamed | (cfg->entry.unsure & ~cfg->entry.set);
 	return cfg;
 }

@@ -11,8 +11,8 @@ struct node;
 
 /*
  * Decodes what can be decoded and reports everything that cannot. The result lives in `arena`; it is whole only if no
- * error was reported. Bit i of *ret_unsure: entries of row i of the root are missing in the result because of errors,
- * so that a reference to one must not be called unknown.
+ * error was reported, and each entry's `unsure` says where it is not. Bit i of *ret_unnamed: row i of the root has
+ * entries that are missing even by name, so that a reference to one must not be called unknown.
  */
 struct config *config_decode(
-	const struct node *root, struct arena *arena, struct arena *scratch, struct diag *diag, uint64_t *ret_unsure);
+	const struct node *root, struct arena *arena, struct arena *scratch, struct diag *diag, uint64_t *ret_unnamed);

@@ -28,6 +28,9 @@ struct node {
 	const char *key; /* in a mapping */
 	struct loc key_loc;
 
+	bool repeated;	/* its key is given again further down */
+	bool has_stray; /* a mapping: something stood there as a key that is none */
+
 	struct node *next;	   /* in the same mapping or sequence */
 	struct node *first, *last; /* children, in the file's order */
 	size_t n;		   /* children */

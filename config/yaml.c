@@ -215,6 +215,7 @@ static void drop_duplicates(struct parse *p, struct node *mapping)
 		}
 		diag_error(p->diag, sorted[i]->key_loc, "key %s is given twice; the first is on line %u",
 			diag_show(p->arena, first->key), first->key_loc.line);
+		first->repeated = true;
 		sorted[i]->key = NULL;
 	}
 	free(sorted);
@@ -242,6 +243,7 @@ static bool take_pair(struct parse *p, struct node *mapping, const struct event 
 	if (key->kind != NODE_SCALAR || (!*key->text && !key->quoted)) {
 		if (key->kind != NODE_BAD)
 			diag_error(p->diag, key->loc, "a key must be one word");
+		mapping->has_stray = true;
 		return true;
 	}
 	value->key = key->text;

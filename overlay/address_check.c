@@ -41,14 +41,19 @@ struct lists {
 	struct subnet *own;	/* the same and the vteps, by address */
 	struct dest *dests;
 	size_t n_subnets, n_own, n_dests;
+	bool whole; /* no subnet of the file is missing here */
 	struct diag *diag;
 };
 
-static uint32_t table_of(const struct config *cfg, const struct segment *seg)
+/* False if nobody knows: its tenant is not there, or has an error. */
+static bool find_table(const struct config *cfg, const struct segment *seg, uint32_t *ret)
 {
 	const struct tenant *tenant = seg->tenant ? config_tenant(cfg, seg->tenant) : NULL;
 
-	return tenant ? tenant->table : TABLE_MAIN;
+	if (seg->tenant && !tenant)
+		return false;
+	*ret = tenant ? tenant->table : TABLE_MAIN;
+	return true;
 }
 
 /* --- collecting --- */
@@ -100,8 +105,10 @@ static void collect(const struct config *cfg, struct lists *l)
 	}
 	for (size_t i = 0; i < cfg->segments.n; i++) {
 		const struct segment *seg = &cfg->segments.v[i];
-		uint32_t table = table_of(cfg, seg);
+		uint32_t table;
 
+		if (!find_table(cfg, seg, &table))
+			continue;
 		for (size_t k = 0; k < seg->gateway.n; k++)
 			add_subnet(
 				l, table, &seg->gateway.v[k], (struct owner){"segment", seg->name, seg->gateway.at[k]});
@@ -329,7 +336,7 @@ static void check_via(const struct lists *l, uint32_t table, const struct route 
 	if (str_eq(of->kind, "segment") && (!s || !same_owner(&s->owner, of)))
 		diag_error(
 			l->diag, loc, OWNER ": %s is in none of the segment's gateway subnets", OWNER_ARGS(*of), text);
-	else if (!s)
+	else if (!s && l->whole)
 		diag_error(l->diag, loc, OWNER ": %s is in no subnet of an interface, line or segment", OWNER_ARGS(*of),
 			text);
 }
@@ -341,9 +348,12 @@ static void check_vias(const struct config *cfg, const struct lists *l)
 	for (size_t i = 0; i < cfg->segments.n; i++) {
 		const struct segment *seg = &cfg->segments.v[i];
 		struct owner of = {"segment", seg->name, seg->entry.loc};
+		uint32_t table;
 
+		if (!find_table(cfg, seg, &table))
+			continue;
 		for (size_t k = 0; k < seg->routes.n; k++)
-			check_via(l, table_of(cfg, seg), &seg->routes.v[k], &of);
+			check_via(l, table, &seg->routes.v[k], &of);
 	}
 	for (size_t i = 0; i < cfg->routes.n; i++)
 		check_via(l, TABLE_MAIN, &cfg->routes.v[i], &top);
@@ -395,6 +405,8 @@ void address_check(const struct config *cfg, struct arena *scratch, struct diag 
 		.subnets = arena_array(scratch, n, sizeof(struct subnet)),
 		.own = arena_array(scratch, n, sizeof(struct subnet)),
 		.dests = arena_array(scratch, n, sizeof(struct dest)),
+		.whole = CONFIG_IS_WHOLE(cfg, interfaces) && CONFIG_IS_WHOLE(cfg, lines) &&
+			CONFIG_IS_WHOLE(cfg, segments),
 		.diag = diag,
 	};
 

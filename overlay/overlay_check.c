@@ -2,7 +2,8 @@
 /*
  * The overlay's own rules, beyond the schema's: vtep, lines, remotes and tenants here, the rest in the parts; see
  * check_parts.h. Pure. What the kernel would refuse, or take and then lose packets over, is refused here, with its
- * place in the file and before anything is touched.
+ * place in the file and before anything is touched. They see the sound part of a file with errors too, see
+ * check_parts.h.
  */
 #include "overlay/overlay.h"
 
@@ -47,7 +48,8 @@ static void check_vtep_address(const struct config *cfg, const struct ip_addr *a
 	(void)ip_addr_str(addr, text);
 	if (ip_addr_is_link_local(addr))
 		diag_error(diag, loc, "vtep: %s is link-local and cannot be reached through a router", text);
-	else if (!cfg->vtep->assign && !is_local(cfg, addr))
+	else if (!cfg->vtep->assign && CONFIG_IS_WHOLE(cfg, interfaces) && CONFIG_IS_WHOLE(cfg, lines) &&
+		!is_local(cfg, addr))
 		diag_error(diag, loc,
 			"vtep: with assign: false, %s must be an address of an interface or line of this file", text);
 }
@@ -248,18 +250,26 @@ static void check_tenants(const struct config *cfg, struct arena *scratch, struc
 	}
 }
 
+static void check_vtep_missing(const struct config *cfg, struct diag *diag)
+{
+	if (!CONFIG_IS_WHOLE(cfg, vtep))
+		return;
+	if (cfg->remotes.n > 0)
+		diag_error(
+			diag, cfg->remotes.v[0].entry.loc, "remotes need a vtep section: this gateway's own endpoint");
+	else if (cfg->segments.n > 0)
+		diag_error(diag, cfg->segments.v[0].entry.loc,
+			"segments need a vtep section: this gateway's own endpoint");
+}
+
 void overlay_check(const struct config *cfg, struct diag *diag)
 {
 	_cleanup_(arena_freep) struct arena *scratch = arena_new();
 
 	if (cfg->vtep)
 		check_vtep(cfg, diag);
-	else if (cfg->remotes.n > 0)
-		diag_error(
-			diag, cfg->remotes.v[0].entry.loc, "remotes need a vtep section: this gateway's own endpoint");
-	else if (cfg->segments.n > 0)
-		diag_error(diag, cfg->segments.v[0].entry.loc,
-			"segments need a vtep section: this gateway's own endpoint");
+	else
+		check_vtep_missing(cfg, diag);
 	for (size_t i = 0; i < cfg->lines.n; i++)
 		check_line(&cfg->lines.v[i], diag);
 	check_remotes(cfg, scratch, diag);

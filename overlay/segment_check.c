@@ -45,12 +45,14 @@ static void check_vnis(const struct config *cfg, struct arena *scratch, struct d
 
 static void check_families(const struct config *cfg, const struct segment *seg, struct diag *diag)
 {
-	const struct remote *first = seg->remotes.n > 0 ? config_remote(cfg, seg->remotes.v[0]) : NULL;
+	const struct remote *first = NULL;
 
-	for (size_t i = 1; i < seg->remotes.n && first; i++) {
+	for (size_t i = 0; i < seg->remotes.n; i++) {
 		const struct remote *remote = config_remote(cfg, seg->remotes.v[i]);
 
-		if (remote && remote->vtep.family != first->vtep.family)
+		if (!first)
+			first = remote;
+		else if (remote && remote->vtep.family != first->vtep.family)
 			diag_error(diag, seg->remotes.at[i],
 				"segment %s: remote %s is reached over %s and remote %s over %s; a segment has remotes "
 				"of one family",
@@ -67,10 +69,21 @@ static bool has_remote(const struct segment *seg, const char *name)
 	return false;
 }
 
-static void check_macs(const struct segment *seg, struct diag *diag)
+static bool knows_remotes(const struct config *cfg, const struct segment *seg)
 {
+	for (size_t i = 0; i < seg->remotes.n; i++)
+		if (!config_remote(cfg, seg->remotes.v[i]))
+			return false;
+	return true;
+}
+
+static void check_macs(const struct config *cfg, const struct segment *seg, struct diag *diag)
+{
+	/* A remote that is not there may be another one, misspelt. */
+	if (!knows_remotes(cfg, seg))
+		return;
 	for (size_t i = 0; i < seg->macs.n; i++)
-		if (!has_remote(seg, seg->macs.v[i].remote))
+		if (!has_remote(seg, seg->macs.v[i].remote) && config_remote(cfg, seg->macs.v[i].remote))
 			diag_error(diag, CONFIG_AT(&seg->macs.v[i], segment_mac, remote),
 				"segment %s: remote %s is not one of the segment's remotes", seg->name,
 				seg->macs.v[i].remote);
@@ -87,17 +100,35 @@ static const char *what_fits(const struct segment_mtu *m, char ret[224])
 	return ret;
 }
 
+/* Is all here that says what fits? */
+static bool knows_underlay(const struct config *cfg, const struct segment *seg)
+{
+	if (seg->remotes.n == 0)
+		return CONFIG_IS_WHOLE(cfg, vtep);
+	for (size_t i = 0; i < seg->remotes.n; i++) {
+		const struct remote *remote = config_remote(cfg, seg->remotes.v[i]);
+
+		for (size_t k = 0; remote && k < remote->lines.n; k++)
+			if (!config_line(cfg, remote->lines.v[k]))
+				return false;
+		if (!remote)
+			return false;
+	}
+	return true;
+}
+
+/* m is NULL where nobody knows what fits; what is wrong on any line is said all the same, here and below. */
 static void check_mtu(const struct segment *seg, const struct segment_mtu *m, struct diag *diag)
 {
 	struct loc loc = CONFIG_AT(seg, segment, mtu);
 	char fits[224];
 
-	if (seg->mode == MODE_ROUTED && seg->mtu > m->inner)
+	if (m && seg->mode == MODE_ROUTED && seg->mtu > m->inner)
 		diag_error(diag, loc, "segment %s: mtu %u does not fit the lines; %s", seg->name, seg->mtu,
 			what_fits(m, fits));
 	else if (segment_carries_ipv6(seg) && seg->mtu > 0 && seg->mtu < MTU_IPV6_MIN)
 		diag_error(diag, loc, "segment %s: IPv6 needs an MTU of %d, not %u", seg->name, MTU_IPV6_MIN, seg->mtu);
-	else if (segment_carries_ipv6(seg) && m->inner < MTU_IPV6_MIN)
+	else if (m && segment_carries_ipv6(seg) && m->inner < MTU_IPV6_MIN)
 		diag_error(diag, CONFIG_AT(seg, segment, gateway), "segment %s: IPv6 needs an MTU of %d; %s", seg->name,
 			MTU_IPV6_MIN, what_fits(m, fits));
 }
@@ -128,9 +159,9 @@ static void too_large(const struct segment *seg, const struct segment_mtu *m, bo
 /* One number stands for both families, and IPv6's headers are 20 bytes longer. */
 static void check_one_number(const struct segment *seg, const struct segment_mtu *m, struct diag *diag)
 {
-	uint32_t mss = seg->mss.ipv4, ipv6 = mss_ipv6(m->largest);
+	uint32_t mss = seg->mss.ipv4, ipv6 = m ? mss_ipv6(m->largest) : 0;
 
-	if (mss > mss_ipv4(m->largest))
+	if (m && mss > mss_ipv4(m->largest))
 		too_large(seg, m, false, diag);
 	else if (mss < MSS_IPV6_MIN)
 		diag_error(diag, CONFIG_AT(seg, segment, mss),
@@ -150,10 +181,19 @@ static void check_mss(const struct segment *seg, const struct segment_mtu *m, st
 		check_one_number(seg, m, diag);
 		return;
 	}
-	if (seg->mss.ipv4 > mss_ipv4(m->largest))
+	if (m && seg->mss.ipv4 > mss_ipv4(m->largest))
 		too_large(seg, m, false, diag);
-	if (seg->mss.ipv6 > mss_ipv6(m->largest))
+	if (m && seg->mss.ipv6 > mss_ipv6(m->largest))
 		too_large(seg, m, true, diag);
+}
+
+/* --- the rest --- */
+
+static void check_tos(const struct segment *seg, struct diag *diag)
+{
+	if (seg->tos == 1)
+		diag_error(diag, CONFIG_AT(seg, segment, tos),
+			"segment %s: the kernel takes tos 1 for inherit; write inherit, or another number", seg->name);
 }
 
 void segment_check(const struct config *cfg, struct arena *scratch, struct diag *diag)
@@ -161,15 +201,17 @@ void segment_check(const struct config *cfg, struct arena *scratch, struct diag 
 	check_vnis(cfg, scratch, diag);
 	for (size_t i = 0; i < cfg->segments.n; i++) {
 		const struct segment *seg = &cfg->segments.v[i];
-		struct segment_mtu m;
+		struct segment_mtu of_lines, *m = knows_underlay(cfg, seg) ? &of_lines : NULL;
 
 		check_families(cfg, seg, diag);
-		check_macs(seg, diag);
+		check_macs(cfg, seg, diag);
+		check_tos(seg, diag);
 		if (seg->mode == MODE_ROUTED && seg->members.n > 0)
 			diag_error(diag, seg->members.at[0],
 				"segment %s: a routed segment has no members; mode: bridged has", seg->name);
-		mtu_of_segment(cfg, NULL, seg, &m);
-		check_mtu(seg, &m, diag);
-		check_mss(seg, &m, diag);
+		if (m)
+			mtu_of_segment(cfg, NULL, seg, m);
+		check_mtu(seg, m, diag);
+		check_mss(seg, m, diag);
 	}
 }

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * config_parse() on any bytes: no crash, no leak; either a config or an error with a place, and messages that a
- * terminal can show. What parses is walked, so that every value of it is read.
+ * config_parse_draft() on any bytes: no crash, no leak; either a config or an error with a place, and messages that a
+ * terminal can show. What parses is walked, so that every value of it is read; what is sound of the rest goes through
+ * the overlay's rules, which find references that lead nowhere and sections that are not there.
  */
 #include <stddef.h>
 #include <stdint.h>
@@ -9,14 +10,16 @@
 #include <string.h>
 
 #include "config/config.h"
+#include "config/draft.h"
 #include "config/schema.h"
 #include "config/types.h"
 #include "gateway/base/arena.h"
 #include "gateway/base/buf.h"
 #include "gateway/base/str.h"
+#include "overlay/overlay.h"
 
-/* LINK: config/config.c config/decode.c config/diag.c config/schema.c config/text.c config/types.c config/types_net.c config/types_text.c config/yaml.c */
-/* LIBS: libfyaml */
+/* LINK: config/config.c config/decode.c config/diag.c config/schema.c config/text.c config/types.c config/types_net.c config/types_text.c config/yaml.c overlay/overlay_check.c overlay/interface_check.c overlay/segment_check.c overlay/address_check.c overlay/mtu.c overlay/desired.c overlay/model.c gateway/engine/facts.c gateway/engine/plan.c */
+/* LIBS: libfyaml jansson */
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 const char *__lsan_default_suppressions(void);
@@ -53,18 +56,33 @@ static void check_messages(struct diag *diag)
 	buf_free(&out);
 }
 
+/* An entry with an error is not in the sound part, and a list without one is whole. */
+static void check_sound(const struct config_draft *draft)
+{
+	for (size_t i = 0; i < draft->sound->segments.n; i++)
+		if (draft->sound->segments.v[i].entry.unsure)
+			abort();
+	if (CONFIG_IS_WHOLE(draft->sound, segments) && draft->sound->segments.n != draft->read->segments.n)
+		abort();
+	if (CONFIG_IS_WHOLE(draft->sound, system) && !draft->sound->system)
+		abort();
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	struct arena *arena = arena_new();
-	const struct config *cfg;
+	struct config_draft draft;
 	struct diag diag;
 
 	diag_init(&diag, "fuzz");
-	cfg = config_parse((const char *)data, size, arena, &diag);
-	if ((cfg == NULL) != (diag.n_errors > 0))
+	draft = config_parse_draft((const char *)data, size, arena, &diag);
+	if (!draft.sound && diag.n_errors == 0)
 		abort();
-	if (cfg)
-		schema_walk(cfg, check_value, arena);
+	if (draft.sound) {
+		schema_walk(draft.read, check_value, arena);
+		check_sound(&draft);
+		overlay_check(draft.sound, &diag);
+	}
 	check_messages(&diag);
 	diag_free(&diag);
 	arena_free(arena);

@@ -97,12 +97,13 @@ def fairway_refusal(data, tmp_path):
 # ---- whose fault is it --------------------------------------------------------------------------------------------------
 
 # The schema's own messages (config/decode.c, config/config.c): of the document, of keys, of values. The place before a
-# value's message is a path of keys, "lines[ali-a].bfd: "; a subsystem's begins with an object, "line ali-a: ".
+# value's message is a path of keys, "lines[ali-a].bfd: "; a subsystem's begins with an object, "line ali-a: ". What kind
+# of file a secret is in, nobody can see in the config.
 _PLACE = r"[a-z0-9-]+(?:\[(?:\"[^\"]*\"|[^\]\"]*)\])?(?:\.[a-z0-9-]+(?:\[(?:\"[^\"]*\"|[^\]\"]*)\])?)*: "
 SCHEMA_MESSAGE = re.compile(
     r": error: (?:the file is empty|more than \d+ levels of nesting|unknown key "
     rf"|(?:{_PLACE})?(?:\"[\w-]+\" is missing \(|.* is not a mapping of )"
-    rf"|{_PLACE}(?:.* is not |.* is listed twice; |.* is there twice; |has no value; |.* in quotes is a text; |is empty; |there is no ))")
+    rf"|{_PLACE}(?:.* is not (?!a regular file)|.* is listed twice; |.* is there twice; |has no value; |.* in quotes is a text; |is empty; |there is no ))")
 
 
 def faults(file):

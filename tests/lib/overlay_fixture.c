@@ -10,6 +10,7 @@
 #include <cmocka.h>
 
 #include "config/config.h"
+#include "config/draft.h"
 #include "gateway/base/arena.h"
 #include "gateway/base/str.h"
 #include "overlay/model.h"
@@ -35,17 +36,17 @@ void fixture_close(struct overlay_fixture *f)
 const struct config *fixture_parse(struct overlay_fixture *f, const char *text)
 {
 	const struct config *cfg;
+	struct config_draft draft;
 	struct diag diag;
 
 	diag_init(&diag, "x");
-	cfg = config_parse(text, strlen(text), f->arena, &diag);
-	if (cfg)
-		overlay_check(cfg, &diag);
+	draft = config_parse_draft(text, strlen(text), f->arena, &diag);
+	if (draft.sound)
+		overlay_check(draft.sound, &diag);
 	diag_sort(&diag);
 	buf_reset(&f->text);
 	diag_print(&diag, &f->text);
-	if (diag.n_errors > 0)
-		cfg = NULL;
+	cfg = diag.n_errors > 0 ? NULL : draft.sound;
 	diag_free(&diag);
 	return cfg;
 }

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "config/config.h"
+#include "config/draft.h"
 #include "gateway/base/arena.h"
 #include "gateway/base/buf.h"
 #include "gateway/base/str.h"
@@ -251,6 +252,101 @@ static void test_no_noise(void **state)
 		"f:3:20: error: segments[s].vni: 0 is not a number from 1 to 16777215\n"
 		"f:3:46: error: segments[s].tenant: there is no tenant \"blue\"; define it under tenants\n"
 		"f:4:5: error: segments[#2]: \"name\" is missing (the segment's name)\n");
+	/* nobody knows what stands under a word that is none, or in the second section of a name */
+	assert_messages(HEAD "uplinks: []\n" REMOTE,
+		"f:2:1: error: unknown key \"uplinks\" at the top of the file; known are system, interfaces, lines, "
+		"vtep, remotes, tenants, segments, routes\n");
+	assert_messages(HEAD "lines: []\nlines: [{name: a}]\n" REMOTE,
+		"f:3:1: error: key lines is given twice; the first is on line 2\n");
+}
+
+/* What a check sees of a file with errors: the sound segments, and whether these are all. */
+static void assert_sound(const char *text, const char *segments, bool whole)
+{
+	struct arena *arena = arena_new();
+	struct config_draft draft;
+	struct buf names = {0};
+	struct diag diag;
+
+	diag_init(&diag, "f");
+	draft = config_parse_draft(text, strlen(text), arena, &diag);
+	assert_non_null(draft.sound);
+	for (size_t i = 0; i < draft.sound->segments.n; i++)
+		buf_printf(&names, "%s ", draft.sound->segments.v[i].name);
+	if (!str_eq(buf_str(&names), segments) || CONFIG_IS_WHOLE(draft.sound, segments) != whole)
+		fail_msg("%ssound: %s", text, buf_str(&names));
+	buf_free(&names);
+	diag_free(&diag);
+	arena_free(arena);
+}
+
+#define SEGMENT_A "  - {name: a, vni: 1, mode: bridged}\n"
+#define SEGMENTS HEAD "segments:\n" SEGMENT_A
+
+static void test_sound_entries(void **state)
+{
+	(void)state;
+	assert_sound(SEGMENTS, "a ", true);
+	/* each way to have an error */
+	assert_sound(SEGMENTS "  - {name: b, vni: 0, mode: bridged}\n", "a ", false);
+	assert_sound(SEGMENTS "  - {name: b, mode: bridged}\n", "a ", false);
+	assert_sound(SEGMENTS "  - {name: b, vni: 2, mode: bridged, mebers: [e]}\n", "a ", false);
+	assert_sound(SEGMENTS "  - {name: b, vni: 2, mode: bridged, colour: red}\n", "a ", false);
+	assert_sound(SEGMENTS "  - {name: b, vni: 2, mode: bridged, members: [e, e]}\n", "a ", false);
+	assert_sound(SEGMENTS "  - {name: b, vni: 2, mode: bridged, members: [e, [f]]}\n", "a ", false);
+	assert_sound(SEGMENTS "  - {name: b, vni: 2, mode: bridged, macs: [{mac: 1, remote: r}]}\n", "a ", false);
+	assert_sound(SEGMENTS "  - {name: b, vni: 2, mode: bridged, macs: {}}\n", "a ", false);
+	assert_sound(SEGMENTS "  - {vni: 2, mode: bridged}\n", "a ", false);
+	assert_sound(SEGMENTS "  - b\n", "a ", false);
+	/* those that YAML reports */
+	assert_sound(SEGMENTS "  - {name: b, vni: 2, mode: bridged, members: [*e]}\n", "a ", false);
+	assert_sound(SEGMENTS "  - {name: b, vni: 2, mode: bridged, ttl: *t}\n", "a ", false);
+	assert_sound(SEGMENTS "  - {name: b, vni: 2, mode: bridged, mtu: 1400, mtu: 1500}\n", "a ", false);
+	assert_sound(SEGMENTS "  - {name: b, vni: 2, mode: bridged, [x]: 1}\n", "a ", false);
+	assert_sound(SEGMENTS "  - *b\n", "a ", false);
+	/* of two with one name the first is there, and the second is missing */
+	assert_sound(SEGMENTS "  - {name: a, vni: 2, mode: bridged}\n", "a ", false);
+	/* a tag leaves no doubt about the value, a reference to nothing is no error of the entry's own */
+	assert_sound(SEGMENTS "  - {name: b, vni: !!int 2, mode: bridged, remotes: [r]}\n", "a b ", true);
+	/* an error elsewhere is none here */
+	assert_sound(SEGMENTS "lines: []\nvtep: {address: x}\n", "a ", true);
+}
+
+static void test_sound_sections(void **state)
+{
+	(void)state;
+	assert_sound("[]\n", "", false);
+	assert_sound(HEAD, "", true);
+	assert_sound(HEAD "segments: {}\n", "", false);
+	assert_sound(HEAD "segments: *a\n", "", false);
+	assert_sound(SEGMENTS "segments: []\n", "a ", false);
+	assert_sound(HEAD "segmnts: []\n", "", false);
+	/* a word that nobody knows may stand for a section that is not there, not for one that is */
+	assert_sound(HEAD "networks-of-ours: []\n", "", false);
+	assert_sound(HEAD "[a]: []\n", "", false);
+	assert_sound(SEGMENTS "networks-of-ours: []\n", "a ", true);
+}
+
+static void test_sound_mappings(void **state)
+{
+	struct arena *arena = arena_new();
+	const char text[] = "system: {hostname: gw, role: x}\nvtep: {address: 10.0.0.1, port: 0}\n";
+	struct config_draft draft;
+	struct diag diag;
+
+	(void)state;
+	diag_init(&diag, "f");
+	draft = config_parse_draft(text, strlen(text), arena, &diag);
+	assert_null(draft.sound->system);
+	assert_null(draft.sound->vtep);
+	assert_false(CONFIG_IS_WHOLE(draft.sound, system));
+	assert_false(CONFIG_IS_WHOLE(draft.sound, vtep));
+	assert_true(CONFIG_IS_WHOLE(draft.sound, lines));
+	/* rules about one value alone see what was understood */
+	assert_string_equal(draft.read->system->hostname, "gw");
+	assert_int_equal(draft.read->vtep->address.bytes[0], 10);
+	diag_free(&diag);
+	arena_free(arena);
 }
 
 /* A keyword of a later version is warned of once, and not where it asks for what is done anyway. */
@@ -293,6 +389,9 @@ int main(void)
 		cmocka_unit_test(test_duplicates),
 		cmocka_unit_test(test_refs),
 		cmocka_unit_test(test_no_noise),
+		cmocka_unit_test(test_sound_entries),
+		cmocka_unit_test(test_sound_sections),
+		cmocka_unit_test(test_sound_mappings),
 		cmocka_unit_test(test_later),
 		cmocka_unit_test(test_hostile_text),
 	};

@@ -175,6 +175,71 @@ static void test_refused(void **state)
 	check_rows(rows, ARRAY_SIZE(rows));
 }
 
+/* An error of the schema, and what follows from it only: the rules say nothing, whatever they miss. */
+static void test_no_noise(void **state)
+{
+#define BAD_LINE "x:5:93: error: lines[m].rate: 1 is not a number with a unit, such as 10gbit\n"
+#define HEAD_BAD_LINE                                                                                                  \
+	"system: {hostname: a}\n"                                                                                      \
+	"vtep: {address: 10.0.2.1, assign: false}\n"                                                                   \
+	"lines:\n"                                                                                                     \
+	"  - {name: l, interface: e1, address: 10.0.1.1/30, peer-address: 10.0.1.2, mtu: 9000}\n"                      \
+	"  - {name: m, mtu: 9000, interface: e2, address: 10.0.2.1/30, peer-address: 10.0.2.2, rate: 1}\n"             \
+	"remotes:\n"                                                                                                   \
+	"  - {name: r, vtep: 10.255.1.1, lines: [m]}\n"
+	static const struct row rows[] = {
+		/* The vtep, the next hop and what fits may be the line's. */
+		{HEAD_BAD_LINE "  - {name: s, vtep: 10.255.1.2, lines: [l, m]}\n"
+			       "routes:\n  - {prefix: 10.9.0.0/16, via: 10.0.2.2}\n"
+			       "segments:\n  - {name: s, vni: 7, mode: routed, mtu: 8950, mss: 8890, remotes: [r]}\n"
+			       "  - {name: t, vni: 8, mode: routed, mtu: 8950, mss: {ipv6: 8890}, remotes: [s]}\n"
+			       "  - {name: u, vni: 9, mode: routed, gateway: [\"fd00:7::1/64\"], remotes: [r]}\n",
+			BAD_LINE},
+		/* What is wrong with any line is said. */
+		{HEAD_BAD_LINE "segments:\n  - {name: s, vni: 7, mode: routed, mss: 600, remotes: [r]}\n",
+			BAD_LINE
+			"x:9:42: error: segment s: mss 600 is below the 1220 that IPv6 works with; write {ipv4: "
+			"600, ipv6: auto}\n"},
+		/* No vtep is missed, and no number is judged by the family that it may not have. */
+		{"system: {hostname: a}\nvtep: {adress: \"fd00:255::1\"}\nsegments:\n"
+		 "  - {name: s, vni: 7, mode: routed, mtu: 1460}\n",
+			"x:2:8: error: unknown key \"adress\" in vtep; did you mean \"address\"?\n"},
+		{"system: 5\nvtep: []\nremotes: []\nsegments:\n  - {name: s, vni: 7, mode: bridged}\n",
+			"x:1:9: error: system: 5 is not a mapping of hostname, site, role, description\n"
+			"x:2:7: error: vtep: a list is not a mapping of address, address6, assign, port, "
+			"checksum-offload\n"},
+		/* Another vtep may be missing all the same. */
+		{"system: {hostname: a, role: x}\nsegments:\n  - {name: s, vni: 7, mode: bridged}\n",
+			"x:1:29: error: system.role: x is not gateway or border\n"
+			"x:3:5: error: segments need a vtep section: this gateway's own endpoint\n"},
+		/* A tenant's segment is not in the default domain because the tenant has an error. */
+		{HEAD "tenants:\n  - {name: a, table: 1}\n"
+		      "segments:\n"
+		      "  - {name: s, vni: 7, mode: routed, tenant: a, gateway: [10.0.1.1/30], "
+		      "routes: [{prefix: 10.0.2.0/30, via: 10.9.0.2}]}\n",
+			"x:9:22: error: tenants[a].table: 1 is not a number from 1000 to 4000000000\n"},
+		/* The remote of a MAC may be the one that was meant. */
+		{HEAD "segments:\n  - {name: s, vni: 7, mode: bridged, remotes: [rr], "
+		      "macs: [{mac: \"02:00:00:00:00:01\", remote: r}]}\n",
+			"x:9:48: error: segments[s].remotes: there is no remote \"rr\"; did you mean \"r\"?\n"},
+		/* The first remote is not there: the others are compared. */
+		{HEAD_DUAL "segments:\n  - {name: s, vni: 7, mode: bridged, remotes: [zz, r, s]}\n",
+			"x:9:48: error: segments[s].remotes: there is no remote \"zz\"; define it under remotes\n"
+			"x:9:55: error: segment s: remote r is reached over IPv4 and remote s over IPv6; a segment has "
+			"remotes of one family\n"},
+		/* A next hop may be in the subnet of an interface or segment that has an error. */
+		{HEAD "interfaces:\n  - {name: e3, addresses: [10.5.0.1/24], mtu: 1}\n"
+		      "routes:\n  - {prefix: 10.9.0.0/16, via: 10.5.0.2}\n",
+			"x:9:47: error: interfaces[e3].mtu: 1 is not a number from 576 to 65535\n"},
+		{HEAD "segments:\n  - {name: s, vni: 0, mode: routed, gateway: [10.5.0.1/24]}\n"
+		      "routes:\n  - {prefix: 10.9.0.0/16, via: 10.5.0.2}\n",
+			"x:9:20: error: segments[s].vni: 0 is not a number from 1 to 16777215\n"},
+	};
+
+	(void)state;
+	check_rows(rows, ARRAY_SIZE(rows));
+}
+
 static void test_no_vrf(void **state)
 {
 	struct overlay_fixture f;
@@ -236,6 +301,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_accepted),
 		cmocka_unit_test(test_refused),
+		cmocka_unit_test(test_no_noise),
 		cmocka_unit_test(test_no_vrf),
 		cmocka_unit_test(test_many),
 	};
