@@ -18,8 +18,8 @@ IPV6 = ("vx10030", 10030, "eth2", "fd00:255:1::1", "fd00:255::1")
 class Attempt:
     """Sends one marked frame to gw1, from a namespace and source address; says where it showed up."""
 
-    def __init__(self, pair, ns, source, to, vni, device, host_dev):
-        token = os.urandom(16)
+    def __init__(self, pair, ns, source, to, vni, device, host_dev, size=16):
+        token = os.urandom(size)
         with probe.Capture(pair.h1, host_dev) as at_host, probe.Capture(pair.gw1.ns, device) as at_device:
             probe.send_vxlan(ns, source, to, vni, probe.stray_frame(token))
             self.at_host = at_host.wait(lambda f: token in f.data, timeout=0.3) is not None
@@ -38,6 +38,19 @@ def test_the_remote_itself_is_heard(pair, device, vni, dev, source, to):
 def test_an_unknown_source_never_reaches_a_device(pair, device, vni, dev, source, to):
     seen = Attempt(pair, pair.gw2.ns, source, to, vni, device, dev)
     assert not seen.at_host and not seen.at_device
+
+
+@pytest.mark.parametrize("to", ["172.31.1.1", "172.31.1.3"], ids=["the line's address", "broadcast"])
+def test_an_unknown_source_is_not_heard_at_other_addresses(pair, to):
+    """the device's socket is bound to no address"""
+    seen = Attempt(pair, pair.gw2.ns, "172.31.1.2", to, 10010, "vx10010", "eth0")
+    assert not seen.at_host and not seen.at_device
+
+
+@pytest.mark.parametrize("source, heard", [("10.255.1.1", True), ("172.31.1.2", False)], ids=["the remote", "unknown"])
+def test_fragments_are_judged_by_their_first(pair, source, heard):
+    """the device has the frame, however large; that it is too large for the host's MTU is not the guard's affair"""
+    assert Attempt(pair, pair.gw2.ns, source, "10.255.0.1", 10010, "vx10010", "eth0", 2000).at_device == heard
 
 
 def test_a_host_behind_the_gateway_cannot_speak_vxlan_to_it(pair):
