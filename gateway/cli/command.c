@@ -214,7 +214,7 @@ const struct show_topic show_topics[] = {
 	{"mtu", "MTU and MSS of each segment, with the arithmetic"},
 	{"segments", "the segments and their state"},
 	{"lines", "the lines, their state and path MTU"},
-	{"filter", "the guard of the VXLAN port and the MSS clamp, with counters"},
+	{"filter", "the guard of the VXLAN port, the MSS clamp and packets too big, with counters"},
 	{"revisions", "what ran, who made it so, when and why"},
 };
 const size_t n_show_topics = ARRAY_SIZE(show_topics);

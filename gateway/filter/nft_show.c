@@ -53,7 +53,8 @@ static int elem_cmp(const void *a, const void *b)
 	return nft_key_cmp(a, b);
 }
 
-static void count_device(const struct nft_model *have, const char *device, struct count *sum)
+/* In the tables whose names begin so. */
+static void count_device(const struct nft_model *have, const char *tables, const char *device, struct count *sum)
 {
 	struct nft_elem wanted = {.key_len = 16};
 
@@ -61,7 +62,7 @@ static void count_device(const struct nft_model *have, const char *device, struc
 	for (size_t i = 0; i < have->n_tables; i++) {
 		const struct nft_table *t = have->tables[i];
 
-		for (size_t k = 0; k < t->n_sets; k++) {
+		for (size_t k = 0; k < t->n_sets && str_starts(t->name, tables); k++) {
 			const struct nft_set *s = t->sets[k];
 			const struct nft_elem *e = NULL;
 
@@ -73,7 +74,7 @@ static void count_device(const struct nft_model *have, const char *device, struc
 	}
 }
 
-static json_t *clamp_json(const struct config *cfg, const struct nft_model *have)
+static json_t *segments_json(const struct config *cfg, const struct nft_model *have, const char *tables)
 {
 	json_t *list = json_array();
 
@@ -83,9 +84,7 @@ static json_t *clamp_json(const struct config *cfg, const struct nft_model *have
 		char device[16];
 
 		overlay_vxlan_name(seg->vni, device);
-		count_device(have, device, &sum);
-		overlay_bridge_name(seg->vni, device);
-		count_device(have, device, &sum);
+		count_device(have, tables, device, &sum);
 		json_array_append_new(list,
 			json_pack("{s:s, s:I, s:I}", "segment", seg->name, "packets", (json_int_t)sum.packets, "bytes",
 				(json_int_t)sum.bytes));
@@ -100,6 +99,6 @@ json_t *nft_show(const struct config *cfg, const struct nft_model *have)
 	for (size_t i = 0; i < have->n_tables; i++)
 		if (have->tables[i]->ours)
 			json_array_append_new(tables, table_json(have->tables[i]));
-	return json_pack(
-		"{s:o, s:o, s:o}", "tables", tables, "guard", guard_json(have), "clamp", clamp_json(cfg, have));
+	return json_pack("{s:o, s:o, s:o, s:o}", "tables", tables, "guard", guard_json(have), "clamp",
+		segments_json(cfg, have, "fairway_mss"), "too-big", segments_json(cfg, have, NFT_TABLE_TOOBIG));
 }

@@ -9,6 +9,7 @@ struct nft_model;
 
 /*
  * {"tables": [{"family", "name", "chains", "rules", "sets", "elements"}], "guard": {"dropped-packets",
- * "dropped-bytes"}, "clamp": [{"segment", "packets", "bytes"}]}; cfg NULL: no segments. The caller owns it.
+ * "dropped-bytes"}, "clamp": [{"segment", "packets", "bytes"}], "too-big": [likewise]}; cfg NULL: no segments. The
+ * caller owns it.
  */
 json_t *nft_show(const struct config *cfg, const struct nft_model *have);
