@@ -201,7 +201,7 @@ void segment_check(const struct config *cfg, struct arena *scratch, struct diag 
 	check_vnis(cfg, scratch, diag);
 	for (size_t i = 0; i < cfg->segments.n; i++) {
 		const struct segment *seg = &cfg->segments.v[i];
-		struct segment_mtu of_lines, *m = knows_underlay(cfg, seg) ? &of_lines : NULL;
+		struct segment_mtu numbers, *m = NULL;
 
 		check_families(cfg, seg, diag);
 		check_macs(cfg, seg, diag);
@@ -209,8 +209,10 @@ void segment_check(const struct config *cfg, struct arena *scratch, struct diag 
 		if (seg->mode == MODE_ROUTED && seg->members.n > 0)
 			diag_error(diag, seg->members.at[0],
 				"segment %s: a routed segment has no members; mode: bridged has", seg->name);
-		if (m)
-			mtu_of_segment(cfg, NULL, seg, m);
+		if (knows_underlay(cfg, seg)) {
+			mtu_of_segment(cfg, NULL, seg, &numbers);
+			m = &numbers;
+		}
 		check_mtu(seg, m, diag);
 		check_mss(seg, m, diag);
 	}

@@ -222,6 +222,14 @@ static void test_no_noise(void **state)
 		{HEAD "segments:\n  - {name: s, vni: 7, mode: bridged, remotes: [rr], "
 		      "macs: [{mac: \"02:00:00:00:00:01\", remote: r}]}\n",
 			"x:9:48: error: segments[s].remotes: there is no remote \"rr\"; did you mean \"r\"?\n"},
+		{HEAD "segments:\n  - {name: s, vni: 7, mode: bridged, remotes: [r], "
+		      "macs: [{mac: \"02:00:00:00:00:01\", remote: rr}]}\n",
+			"x:9:94: error: segments[s].macs[02:00:00:00:00:01].remote: there is no remote \"rr\"; did you "
+			"mean \"r\"?\n"},
+		/* A remote that has an error may be over lines of any MTU. */
+		{HEAD "  - {name: t, vtep: 10.255.1.2, lines: [l], learn: x}\n"
+		      "segments:\n  - {name: s, vni: 7, mode: routed, mtu: 8950, mss: 8890, remotes: [t]}\n",
+			"x:8:52: error: remotes[t].learn: x is not one of static, bgp or evpn\n"},
 		/* The first remote is not there: the others are compared. */
 		{HEAD_DUAL "segments:\n  - {name: s, vni: 7, mode: bridged, remotes: [zz, r, s]}\n",
 			"x:9:48: error: segments[s].remotes: there is no remote \"zz\"; define it under remotes\n"
