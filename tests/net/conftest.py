@@ -11,6 +11,7 @@ import pytest
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "lib"))
 
 import gateway  # noqa: E402
+import kernel  # noqa: E402
 import netns  # noqa: E402
 import probe  # noqa: E402
 import process  # noqa: E402
@@ -51,6 +52,7 @@ class Pair:
         self.lab = lab
         self.gw1, self.gw2 = lab.gateways["gw1"], lab.gateways["gw2"]
         self.h1, self.h2 = lab.ns("h1"), lab.ns("h2")
+        self.first = None  # snapshots of the gateways
 
     def end(self, end):
         """(namespace, interface, address)"""
@@ -71,15 +73,24 @@ class Pair:
         known to be unique: a moment after the configuration is right."""
         for p in sites.paths():
             assert probe.ping(self.h1, p.far[2], p.near[2], timeout=10), p
+        self.first = self.snapshots()
+
+    def snapshots(self):
+        return [kernel.snapshot(gw.ns) for gw in (self.gw1, self.gw2)]
 
     def reset(self):
         """As it was at first. A lab that cannot be brought back is built anew, so that one failure does not look like many."""
         try:
             self.apply_first_configs()
         except (gateway.GatewayError, netns.CommandError):
-            self.lab.up()
-            self.wait_forwarding()
+            self.rebuild()
             raise
+        if any(kernel.difference(a, b) for a, b in zip(self.first, self.snapshots())):
+            self.rebuild()
+
+    def rebuild(self):
+        self.lab.up()
+        self.wait_forwarding()
 
     def apply_first_configs(self):
         for name, gw in (("gw1", self.gw1), ("gw2", self.gw2)):

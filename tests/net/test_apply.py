@@ -80,11 +80,15 @@ def test_what_can_change_in_place_does(pair, segment, what):
     changed = config()
     spec = sites.segment(changed, segment)
     device = f"vx{spec['vni']}"
+    before = kernel.snapshot(pair.gw1.ns)
     LIVE[what](spec)
     with DeletedLinks(pair.gw1.ns) as deleted, probe.Stream(*pair.flows(*STREAMS)) as stream:
         pair.gw1.apply(sites.text(changed))
         nothing_lost(stream)
     assert device not in deleted.names()
+    # The same file is the same machine, wherever it came from.
+    pair.gw1.apply(sites.text(config()))
+    assert not kernel.difference(before, kernel.snapshot(pair.gw1.ns))
 
 
 class DeletedLinks:
