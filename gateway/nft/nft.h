@@ -70,7 +70,7 @@ struct nft_model {
 
 #define NFT_TABLE_PREFIX "fairway_"
 #define NFT_TABLE_TOOBIG "fairway_toobig" /* bridge; what it logs is for overlay/toobig_watch.h */
-#define NFT_TABLE_GUARD "fairway_guard" /* inet; the counters of its rules are what it dropped */
+#define NFT_TABLE_GUARD "fairway_guard"	  /* inet; the counters of its rules are what it dropped */
 
 /* --- building a model (pure) --- */
 
