@@ -115,8 +115,11 @@ static void test_quotes(void **state)
 	assert_int_equal(answer_to(frame, sizeof(frame), 1430, &a), 0);
 	assert_int_equal(a.len, TAGGED + 1280);
 	/* What follows the packet in the frame is not quoted. */
-	put16(frame + TAGGED + 4, 24);
-	assert_int_equal(answer_to(frame, sizeof(frame), 1430, &a), -ENOMSG);
+	memcpy(frame, ipv4, sizeof(ipv4) - 1);
+	put16(frame + MAC + 2, 100);
+	checksum_ipv4(frame + MAC);
+	assert_int_equal(answer_to(frame, MAC + 300, 68, &a), 0);
+	assert_int_equal(a.len, MAC + 20 + 8 + 100);
 }
 
 /* One byte of a frame that is answered, changed: and it is not. */
@@ -234,9 +237,57 @@ static void test_extension_headers(void **state)
 	assert_int_equal(answer_to(frame, sizeof(frame), 1400, &a), -ENOMSG);
 	p[40] = 128;
 	assert_int_equal(answer_to(frame, sizeof(frame), 1400, &a), 0);
-	/* A chain without end. */
-	memset(p, 0, sizeof(frame) - TAGGED - 40);
+}
+
+/* A chain that goes on and on is not followed to its end. */
+static void test_long_chain(void **state)
+{
+	uint8_t frame[TAGGED + 40 + 100 * 8] = {0};
+	struct toobig_answer a;
+
+	(void)state;
+	memcpy(frame, ipv6, TAGGED + 40);
+	frame[TAGGED + 6] = 60;
+	for (size_t at = TAGGED + 40; at < sizeof(frame); at += 8)
+		frame[at] = 60;
 	assert_int_equal(answer_to(frame, sizeof(frame), 1400, &a), -ENOMSG);
+	frame[TAGGED + 40 + 7 * 8] = 17;
+	assert_int_equal(answer_to(frame, sizeof(frame), 1400, &a), 0);
+}
+
+static void test_ipv6_sources(void **state)
+{
+	static const uint8_t addresses[][16] = {{0}, {[15] = 1}};
+	uint8_t frame[sizeof(ipv6) - 1];
+	struct toobig_answer a;
+
+	(void)state;
+	memcpy(frame, ipv6, sizeof(frame));
+	for (size_t i = 0; i < ARRAY_SIZE(addresses); i++) {
+		memcpy(frame + TAGGED + 8, addresses[i], 16);
+		assert_int_equal(answer_to(frame, sizeof(frame), 1400, &a), -ENOMSG);
+	}
+	frame[TAGGED + 8 + 15] = 2;
+	assert_int_equal(answer_to(frame, sizeof(frame), 1400, &a), 0);
+}
+
+/* A provider's tag before the customer's; a third is nobody's. */
+static void test_tags(void **state)
+{
+	static const uint8_t outer[] = {0x88, 0xa8, 0, 1};
+	uint8_t frame[sizeof(ipv6) - 1 + 8];
+	struct toobig_answer a;
+
+	(void)state;
+	memcpy(frame, ipv6, 12);
+	memcpy(frame + 12, outer, 4);
+	memcpy(frame + 16, ipv6 + 12, sizeof(ipv6) - 1 - 12);
+	assert_int_equal(answer_to(frame, sizeof(frame) - 4, 1430, &a), 0);
+	assert_memory_equal(a.frame + 12, frame + 12, 10);
+	assert_int_equal(a.len, sizeof(ipv6_answer) - 1 + 4);
+	memcpy(frame + 16, outer, 4);
+	memcpy(frame + 20, ipv6 + 12, sizeof(ipv6) - 1 - 12);
+	assert_int_equal(answer_to(frame, sizeof(frame), 1430, &a), -ENOMSG);
 }
 
 /* --- fragments --- */
@@ -367,7 +418,7 @@ static void test_fragments(void **state)
 static void test_options(void **state)
 {
 	static const char options[] = "\x94\x04\x00\x00\x01\x44\x08\x05\x00\x00\x00\x00\x00\x00\x00\x00";
-	static const char broken[] = "\x94\x00\x00\x00";
+	static const char *const broken[] = {"\x94\x00\x00\x00", "\x94\x05\x00\x00"};
 	uint8_t frame[MAC + 2000];
 	struct pieces p;
 	size_t len = make(frame, options, 16, 1480, 0);
@@ -381,11 +432,19 @@ static void test_options(void **state)
 	assert_int_equal(p.v[1][MAC], 0x46);
 	assert_memory_equal(p.v[1] + MAC + 20, options, 4);
 	forget(&p);
-	/* An option of no length ends the list. */
-	len = make(frame, broken, 4, 1480, 0);
+	/* An option of no length ends the list, and so does one that is longer than the header. */
+	for (size_t i = 0; i < ARRAY_SIZE(broken); i++) {
+		len = make(frame, broken[i], 4, 1480, 0);
+		assert_int_equal(fragment(frame, len, 1430, &p), 0);
+		assert_int_equal(p.n, 2);
+		assert_int_equal(p.v[1][MAC], 0x45);
+		forget(&p);
+	}
+	/* What is copied is padded. */
+	len = make(frame, "\x01\x83\x03\x04", 4, 1480, 0);
 	assert_int_equal(fragment(frame, len, 1430, &p), 0);
-	assert_int_equal(p.n, 2);
-	assert_int_equal(p.v[1][MAC], 0x45);
+	assert_int_equal(p.v[1][MAC], 0x46);
+	assert_memory_equal(p.v[1] + MAC + 20, "\x83\x03\x04\0", 4);
 	forget(&p);
 }
 
@@ -451,6 +510,9 @@ int main(void)
 		cmocka_unit_test(test_no_answer),
 		cmocka_unit_test(test_icmp),
 		cmocka_unit_test(test_extension_headers),
+		cmocka_unit_test(test_long_chain),
+		cmocka_unit_test(test_ipv6_sources),
+		cmocka_unit_test(test_tags),
 		cmocka_unit_test(test_fragments),
 		cmocka_unit_test(test_options),
 		cmocka_unit_test(test_not_fragmented),
