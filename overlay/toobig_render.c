@@ -6,7 +6,7 @@
  * routes into the segment not at all (measured; facts: mtu). The rest is lost without a word, and is logged here:
  *
  *   forward: IPv6 with an extension header, first of all fragments; IPv4 fragments with DF
- *   output:  all IPv6 and all IPv4 with DF
+ *   output:  all IPv6 and all IPv4 with DF, but TCP
  *   both:    IPv4 without DF, where the outer packet may not be fragmented either: it is logged whole and dropped, and
  *            fairwayd sends its fragments
  *
@@ -137,6 +137,7 @@ static void fill_bridged(struct nft_model *m, struct nft_chain *c)
 
 static void fill_routed(struct nft_model *m, struct nft_chain *c)
 {
+	nft_add_rule(m, c, "meta l4proto tcp return");
 	nft_add_rule(m, c, "meta protocol ip6 goto answer6");
 	nft_add_rule(m, c, "ip frag-off & 0x5fff == 0x4000 goto answer");
 	nft_add_rule(m, c, "ip frag-off & 0x4000 == 0 goto without_df");

@@ -236,8 +236,7 @@ def test_tcp_is_not_touched(lab, s, inner):
         before = counts(lab, "gw0", f"gw{s.site}")
         probe.transfer(here, far, 5_000_000)
         after = counts(lab, "gw0", f"gw{s.site}")
-        assert after["fragmented"] == before["fragmented"]
-        assert after["answered"] - before["answered"] <= 3, "a short last segment beside a full one may look too big, seldom"
+        assert after == before
 
 
 @pytest.mark.parametrize("df", [False, True], ids=["no-df", "df"])

@@ -126,31 +126,31 @@ static void test_quotes(void **state)
 static void test_no_answer(void **state)
 {
 	static const struct {
-		bool v6;
 		size_t at;
 		uint8_t value;
+		bool v6;
 	} rows[] = {
-		{false, 0, 3},		    /* sent to a group of stations */
-		{false, 6, 1},		    /* by one */
-		{false, 12, 9},		    /* not IP */
-		{false, MAC, 0x65},	    /* version 6 */
-		{false, MAC, 0x44},	    /* a header that is too short */
-		{false, MAC, 0x4f},	    /* longer than what is there */
-		{false, MAC + 2, 0},	    /* fits */
-		{false, MAC + 6, 0x20},	    /* may be fragmented */
-		{false, MAC + 7, 1},	    /* a later fragment */
-		{false, MAC + 12, 0},	    /* from 0.0.0.1 */
-		{false, MAC + 12, 127},	    /* from a loopback address */
-		{false, MAC + 12, 224},	    /* from a group */
-		{false, MAC + 16, 239},	    /* to a group */
-		{false, MAC + 16, 255},	    /* to class E */
-		{true, 0, 0x33},	    /* to a group of stations */
-		{true, TAGGED, 0x40},	    /* version 4 */
-		{true, TAGGED + 4, 0},	    /* fits */
-		{true, TAGGED + 8, 0xff},   /* from a group */
-		{true, TAGGED + 24, 0xff},  /* to a group */
-		{true, TAGGED + 40 + 3, 9}, /* a later fragment */
-		{true, TAGGED + 40, 58},    /* ICMPv6 of type 3, an error */
+		{0, 3, false},		    /* sent to a group of stations */
+		{6, 1, false},		    /* by one */
+		{12, 9, false},		    /* not IP */
+		{MAC, 0x65, false},	    /* version 6 */
+		{MAC, 0x44, false},	    /* a header that is too short */
+		{MAC, 0x4f, false},	    /* longer than what is there */
+		{MAC + 2, 0, false},	    /* fits */
+		{MAC + 6, 0x20, false},	    /* may be fragmented */
+		{MAC + 7, 1, false},	    /* a later fragment */
+		{MAC + 12, 0, false},	    /* from 0.0.0.1 */
+		{MAC + 12, 127, false},	    /* from a loopback address */
+		{MAC + 12, 224, false},	    /* from a group */
+		{MAC + 16, 239, false},	    /* to a group */
+		{MAC + 16, 255, false},	    /* to class E */
+		{0, 0x33, true},	    /* to a group of stations */
+		{TAGGED, 0x40, true},	    /* version 4 */
+		{TAGGED + 4, 0, true},	    /* fits */
+		{TAGGED + 8, 0xff, true},   /* from a group */
+		{TAGGED + 24, 0xff, true},  /* to a group */
+		{TAGGED + 40 + 3, 9, true}, /* a later fragment */
+		{TAGGED + 40, 58, true},    /* ICMPv6 of type 3, an error */
 	};
 	struct toobig_answer a = {.len = 77};
 	uint8_t frame[128];
