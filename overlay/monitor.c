@@ -24,6 +24,7 @@ enum { SOCKET_BUFFER = 4 * 1024 * 1024 };
 
 struct monitor {
 	int fd;
+	int routes; /* of everybody; only asked, never waited for */
 };
 
 /* Offsets in a message: its header, then the family's. The filter loads big-endian, netlink is native: hence htons().
@@ -69,40 +70,70 @@ static int attach_filter(int fd)
 	return setsockopt(fd, SOL_SOCKET, SO_ATTACH_FILTER, &program, sizeof(program)) < 0 ? -errno : 0;
 }
 
-static int join_groups(int fd)
-{
-	static const int groups[] = {RTNLGRP_LINK, RTNLGRP_NEIGH, RTNLGRP_IPV4_IFADDR, RTNLGRP_IPV6_IFADDR,
-		RTNLGRP_IPV4_ROUTE, RTNLGRP_IPV6_ROUTE, RTNLGRP_IPV4_NETCONF, RTNLGRP_IPV6_NETCONF};
+static const int all_groups[] = {RTNLGRP_IPV4_ROUTE, RTNLGRP_IPV6_ROUTE, RTNLGRP_LINK, RTNLGRP_NEIGH,
+	RTNLGRP_IPV4_IFADDR, RTNLGRP_IPV6_IFADDR, RTNLGRP_IPV4_NETCONF, RTNLGRP_IPV6_NETCONF};
+enum { N_ROUTE_GROUPS = 2 };
 
-	for (size_t i = 0; i < ARRAY_SIZE(groups); i++)
-		if (setsockopt(fd, SOL_NETLINK, NETLINK_ADD_MEMBERSHIP, &groups[i], sizeof(groups[i])) < 0)
+static int join_groups(int fd, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		if (setsockopt(fd, SOL_NETLINK, NETLINK_ADD_MEMBERSHIP, &all_groups[i], sizeof(all_groups[i])) < 0)
 			return -errno;
 	return 0;
 }
 
-int monitor_open(struct monitor **ret)
+static int open_socket(int *ret)
 {
 	_cleanup_close_ int fd = socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC | SOCK_NONBLOCK, NETLINK_ROUTE);
 	struct sockaddr_nl local = {.nl_family = AF_NETLINK};
-	const int buffer = SOCKET_BUFFER;
-	struct monitor *m;
-	int r;
 
 	if (fd < 0 || bind(fd, (struct sockaddr *)&local, sizeof(local)) < 0)
 		return -errno;
+	*ret = steal_fd(&fd);
+	return 0;
+}
+
+/* The smallest buffer there is: one route or ten thousand are the same news, and an overrun tells it too. */
+static int open_routes(int *ret)
+{
+	_cleanup_close_ int fd = -1;
+	const int buffer = 0;
+	int r = open_socket(&fd);
+
+	if (r == 0 && setsockopt(fd, SOL_SOCKET, SO_RCVBUF, &buffer, sizeof(buffer)) < 0)
+		r = -errno;
+	if (r == 0)
+		r = join_groups(fd, N_ROUTE_GROUPS);
+	if (r == 0)
+		*ret = steal_fd(&fd);
+	return r;
+}
+
+int monitor_open(struct monitor **ret)
+{
+	_cleanup_close_ int fd = -1, routes = -1;
+	const int buffer = SOCKET_BUFFER;
+	struct monitor *m;
+	int r = open_socket(&fd);
+
+	if (r == 0)
+		r = open_routes(&routes);
+	if (r < 0)
+		return r;
 	/* An overrun is noticed and counts as a change, so a smaller buffer will do too. */
 	if (setsockopt(fd, SOL_SOCKET, SO_RCVBUFFORCE, &buffer, sizeof(buffer)) < 0)
 		(void)setsockopt(fd, SOL_SOCKET, SO_RCVBUF, &buffer, sizeof(buffer));
 	/* The filter first: nothing else is to get in before it. */
 	r = attach_filter(fd);
 	if (r == 0)
-		r = join_groups(fd);
+		r = join_groups(fd, ARRAY_SIZE(all_groups));
 	if (r < 0)
 		return r;
 	m = calloc(1, sizeof(*m));
 	if (!m)
 		abort();
 	m->fd = steal_fd(&fd);
+	m->routes = steal_fd(&routes);
 	*ret = m;
 	return 0;
 }
@@ -112,6 +143,7 @@ void monitor_close(struct monitor *m)
 	if (!m)
 		return;
 	(void)close(m->fd);
+	(void)close(m->routes);
 	free(m);
 }
 
@@ -120,16 +152,16 @@ int monitor_fd(const struct monitor *m)
 	return m->fd;
 }
 
-int monitor_read(struct monitor *m)
+/* What came in matters; what it says is found by observing, so the rest is cut off. */
+static int drain(int fd)
 {
 	char message[NLMSG_HDRLEN];
 	int changed = 0;
 
-	/* What came through the filter matters; what it says is found by observing, so the rest is cut off. */
 	for (;;) {
 		struct sockaddr_nl from = {0};
 		socklen_t len = sizeof(from);
-		ssize_t n = recvfrom(m->fd, message, sizeof(message), MSG_TRUNC, (struct sockaddr *)&from, &len);
+		ssize_t n = recvfrom(fd, message, sizeof(message), MSG_TRUNC, (struct sockaddr *)&from, &len);
 
 		if (n >= 0 && from.nl_pid == 0)
 			changed = 1;
@@ -141,4 +173,14 @@ int monitor_read(struct monitor *m)
 			return -errno;
 		changed = 1;
 	}
+}
+
+int monitor_read(struct monitor *m)
+{
+	return drain(m->fd);
+}
+
+int monitor_routes(struct monitor *m)
+{
+	return drain(m->routes);
 }

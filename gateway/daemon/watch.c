@@ -96,6 +96,7 @@ static int on_look(sd_event_source *source, uint64_t usec, void *userdata)
 	(void)source;
 	(void)usec;
 	boot_if_due(d, began);
+	(void)monitor_routes(d->links); /* what comes from here on, this look may miss */
 	well = engine_reconcile(&d->engine) >= 0 && d->engine.running;
 	plan_next_look(d, began, well);
 	return 0;
@@ -161,6 +162,8 @@ void watch_listen(struct daemon *d)
 	}
 	heard(d, d->links_io, "links", monitor_read(d->links));
 	heard(d, d->nft_io, "nftables", nft_monitor_read(d->nft));
+	if (monitor_routes(d->links) != 0)
+		engine_disturb(&d->engine);
 }
 
 static int on_toobig(sd_event_source *source, int fd, uint32_t revents, void *userdata)
