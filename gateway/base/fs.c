@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -57,13 +58,13 @@ static int write_all(int fd, const char *data, size_t len)
 static int sync_folder_of(const char *path)
 {
 	const char *slash = strrchr(path, '/');
-	_cleanup_free_ char *folder = !slash ? strdup(".")
-		: slash == path		     ? strdup("/")
-					     : strndup(path, (size_t)(slash - path));
+	char folder[PATH_MAX] = ".";
 	_cleanup_close_ int fd = -1;
 
-	if (!folder)
-		abort();
+	if (slash && (size_t)(slash - path) >= sizeof(folder))
+		return -ENAMETOOLONG;
+	if (slash) /* "/file" is in "/" */
+		(void)snprintf(folder, sizeof(folder), "%.*s", slash == path ? 1 : (int)(slash - path), path);
 	fd = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	return fd < 0 || fsync(fd) < 0 ? -errno : 0;
 }

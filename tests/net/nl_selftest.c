@@ -788,6 +788,35 @@ static void test_monitor_overrun(void **state)
 	monitor_close(monitor);
 }
 
+/* A stranger's route wakes nobody, and is told when asked; so are many, which the small buffer cannot hold. */
+static void test_monitor_routes(void **state)
+{
+	struct kernel_model *m = new_model(*state);
+	struct monitor *monitor;
+
+	want_segment(m, 10010, 1500);
+	model_seal(m);
+	(void)converge(m);
+	assert_int_equal(monitor_open(&monitor), 0);
+	settle(monitor);
+	(void)monitor_routes(monitor);
+	assert_int_equal(monitor_routes(monitor), 0);
+	assert_int_equal(event_of(monitor, "ip route add 198.51.100.0/24 dev br10010 proto bgp"), 0);
+	assert_int_equal(monitor_routes(monitor), 1);
+	assert_int_equal(monitor_routes(monitor), 0);
+	assert_int_equal(event_of(monitor, "ip -6 route add fd00:66::/48 dev br10010 proto bgp"), 0);
+	assert_int_equal(monitor_routes(monitor), 1);
+	for (int i = 0; i < 50; i++) {
+		char command[80];
+
+		(void)snprintf(command, sizeof(command), "ip route add 198.18.%d.0/24 dev br10010 proto bgp", i);
+		run(command);
+	}
+	assert_int_equal(monitor_routes(monitor), 1);
+	assert_int_equal(monitor_routes(monitor), 0);
+	monitor_close(monitor);
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
 
 int main(int argc, char **argv)
@@ -811,6 +840,7 @@ int main(int argc, char **argv)
 		TEST(test_probing_leaves_nothing),
 		TEST(test_monitor),
 		TEST(test_monitor_overrun),
+		TEST(test_monitor_routes),
 	};
 
 	if (argc > 1)
