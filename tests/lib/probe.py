@@ -527,8 +527,9 @@ class Broadcasts:
 
 
 def send_vxlan(ns, source, to, vni, frame, port=4789):
-    """A VXLAN packet as anybody could send it."""
+    """A VXLAN packet as anybody could send it, to a broadcast address too."""
     with udp_socket(ns, source) as s:
+        s.setsockopt(socket.SOL_SOCKET, socket.SO_BROADCAST, 1)
         s.sendto(struct.pack("!BBHI", 0x08, 0, 0, vni << 8) + frame, (to, port))
 
 
