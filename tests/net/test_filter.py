@@ -104,7 +104,7 @@ def test_show(ns, config):
     assert run(ns, "plan", path) == NOTHING
     shown = show(ns, path)
     assert [(t["family"], t["name"]) for t in shown["tables"]] == [
-        ("bridge", "fairway_mss_bridge"), ("inet", "fairway_guard"), ("inet", "fairway_mss")]
+        ("bridge", "fairway_mss_bridge"), ("bridge", "fairway_toobig"), ("inet", "fairway_guard"), ("inet", "fairway_mss")]
     assert all(t["rules"] > 0 and t["elements"] > 0 for t in shown["tables"])
     assert shown["guard"] == {"dropped-packets": 0, "dropped-bytes": 0}
     assert shown["clamp"] == [{"segment": "s10010", "packets": 7, "bytes": 460}, {"segment": "s10020", "packets": 1, "bytes": 60}]
