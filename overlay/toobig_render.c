@@ -10,8 +10,8 @@
  *   both:    IPv4 without DF, where the outer packet may not be fragmented either: it is logged whole and dropped, and
  *            fairwayd sends its fragments
  *
- * Two things keep trains of segments (GSO) out, whose length says nothing about their segments: TCP is clamped, and
- * nobody's packet is larger than the hosts' MTU or the line's.
+ * Two things keep trains of segments (GSO) out, whose length says nothing about their segments: TCP is clamped, and no
+ * single packet is longer than the hosts' MTU.
  *
  * The rules are few: one for each combination of numbers. The prefix of a log entry is the MTU to be told.
  */
@@ -67,12 +67,12 @@ static struct too_big *find_all(const struct config *cfg, const struct facts *fa
 		const struct segment *seg = &cfg->segments.v[i];
 		struct segment_mtu mtu;
 
-		if (seg->mode != MODE_BRIDGED)
-			continue;
 		mtu_of_segment(cfg, facts, seg, &mtu);
+		if (seg->mode != MODE_BRIDGED || mtu.device <= mtu.inner)
+			continue;
 		v[n] = (struct too_big){
 			.above = mtu.inner,
-			.longest = mtu.device > mtu.underlay ? mtu.device : mtu.underlay,
+			.longest = mtu.device,
 			.outer_whole = mtu.encap.ipv6_outer || seg->df == DF_SET,
 		};
 		overlay_vxlan_name(seg->vni, v[n++].device);

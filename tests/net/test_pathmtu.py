@@ -163,11 +163,13 @@ def test_df_senders_learn_what_fits_in_both_directions(matrix, cell, inner):
 
 @pytest.mark.parametrize("cell, inner", ALL, ids=IDS)
 def test_datagrams_without_df_arrive_in_both_directions(matrix, cell, inner):
-    """IPv6 routers do not fragment: the sender learns with the first, and the next arrives"""
+    """IPv6 routers do not fragment: the sender learns with the first, and the next arrives; behind the hidden hop of an IPv6 line the
+    gateway has to"""
     payload = 2000 if cell.line != "9000" else 12000
+    first = inner == 4 and (cell.outer, cell.line) != (6, "hidden1400")
     for sender, receiver in ends(matrix, cell, inner):
         probe.forget_path_mtu(sender[0])
-        assert probe.udp_arrives(sender, receiver, payload, attempts=1 if inner == 4 else 6, timeout=3 if inner == 4 else 6)
+        assert probe.udp_arrives(sender, receiver, payload, attempts=1 if first else 6, timeout=3 if first else 6)
 
 
 @pytest.mark.parametrize("cell, inner", [(c, i) for c, i in ALL if c.line == "9000"], ids=[i for i in IDS if "9000" in i])
