@@ -362,19 +362,17 @@ static struct link *want_vxlan(struct wish *w, const struct segment *seg, uint32
 	return l;
 }
 
-static void want_members(struct wish *w, const struct segment *seg, const char *bridge, const char *object)
+static void want_members(
+	struct wish *w, const struct segment *seg, uint32_t mtu, const char *bridge, const char *object)
 {
 	for (size_t i = 0; i < seg->members.n; i++) {
 		struct link *l = model_add_link(w->m, seg->members.v[i]);
 
-		l->attrs = LA_UP | LA_MASTER;
+		l->attrs = LA_UP | LA_MASTER | LA_MTU;
 		l->up = true;
+		l->mtu = mtu;
 		set_name(l->master, bridge);
 		l->object = object;
-		if (seg->mtu > 0) {
-			l->attrs |= LA_MTU;
-			l->mtu = seg->mtu;
-		}
 	}
 }
 
@@ -403,34 +401,33 @@ static void want_fdbs(struct wish *w, const struct segment *seg, const char *lin
 }
 
 /*
- * A bridge with the VXLAN device as a port; gateway addresses are the bridge's. An `auto` MTU stays 0 here: it is the
- * members', and only the plan sees what they have. Gives the device that has the addresses.
+ * A bridge with the VXLAN device and the members as ports, all of one MTU; gateway addresses are the bridge's. Gives
+ * the device that has the addresses.
  */
-static const char *want_bridged(struct wish *w, const struct segment *seg, const char *vrf, const char *object)
+static const char *want_bridged(
+	struct wish *w, const struct segment *seg, uint32_t mtu, const char *vrf, const char *object)
 {
 	struct link *l;
 	char name[16];
 
 	overlay_bridge_name(seg->vni, name);
-	l = want_vxlan(w, seg, seg->mtu, object);
+	l = want_vxlan(w, seg, mtu, object);
 	set_name(l->master, name);
-	l = want_device(w, LINK_BRIDGE, name, FAIRWAY_IFINDEX_BRIDGE | seg->vni, seg->mtu, object);
+	l = want_device(w, LINK_BRIDGE, name, FAIRWAY_IFINDEX_BRIDGE | seg->vni, mtu, object);
 	l->attrs |= LA_MAC | LA_MCAST_SNOOP;
 	l->mac = mac_addr_derive(w->cfg->system->hostname, seg->vni);
 	l->addrgen = segment_carries_ipv6(seg);
 	set_name(l->master, vrf);
-	want_members(w, seg, name, object);
+	want_members(w, seg, mtu, name, object);
 	return arena_strdup(w->m->arena, name);
 }
 
-static const char *want_routed(struct wish *w, const struct segment *seg, const char *vrf, const char *object)
+static const char *want_routed(
+	struct wish *w, const struct segment *seg, uint32_t mtu, const char *vrf, const char *object)
 {
+	struct link *l = want_vxlan(w, seg, mtu, object);
 	char local[IP_STR_MAX];
-	struct segment_mtu mtu;
-	struct link *l;
 
-	mtu_of_segment(w->cfg, w->facts, seg, &mtu);
-	l = want_vxlan(w, seg, mtu.device, object);
 	l->attrs |= LA_MAC;
 	l->mac = mac_addr_derive(ip_addr_str(&l->vxlan.local, local), seg->vni);
 	l->addrgen = segment_carries_ipv6(seg);
@@ -443,6 +440,7 @@ static void want_segment(struct wish *w, const struct segment *seg)
 	const struct tenant *tenant = seg->tenant ? config_tenant(w->cfg, seg->tenant) : NULL;
 	const char *object, *device;
 	char vrf[16] = "", vxlan[16];
+	struct segment_mtu mtu;
 
 	/* Never in the default domain instead; overlay_check_facts() says why it is missing. */
 	if (tenant && !w->facts->has_vrf)
@@ -450,7 +448,9 @@ static void want_segment(struct wish *w, const struct segment *seg)
 	if (tenant)
 		(void)overlay_vrf_name(tenant->name, vrf);
 	object = arena_printf(w->m->arena, "segment %s", seg->name);
-	device = seg->mode == MODE_BRIDGED ? want_bridged(w, seg, vrf, object) : want_routed(w, seg, vrf, object);
+	mtu_of_segment(w->cfg, w->facts, seg, &mtu);
+	device = seg->mode == MODE_BRIDGED ? want_bridged(w, seg, mtu.device, vrf, object)
+					   : want_routed(w, seg, mtu.device, vrf, object);
 	for (size_t i = 0; i < seg->gateway.n; i++)
 		add_addr(w, device, &seg->gateway.v[i], object);
 	add_routes(w, tenant ? tenant->table : TABLE_MAIN, seg->routes.v, seg->routes.n, device, object);

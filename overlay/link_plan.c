@@ -21,9 +21,8 @@
 #include "gateway/base/str.h"
 #include "gateway/engine/plan.h"
 #include "overlay/model.h"
+#include "overlay/mtu.h"
 #include "overlay/overlay.h"
-
-enum { DEFAULT_MTU = 1500, VXLAN_MTU_MAX = 65485 };
 
 static const char alias_prefix[] = "fairway: ";
 
@@ -77,50 +76,6 @@ const struct overlay_step *walk_step(const struct walk *w, struct overlay_step s
 const char *walk_interrupts(const struct walk *w, const char *what)
 {
 	return arena_printf(w->plan->arena, "interrupts %s", what);
-}
-
-/* --- MTUs that follow the members --- */
-
-static size_t wanted_index(const struct walk *w, const char *name)
-{
-	const struct link *l = name[0] ? model_link(w->want, name) : NULL;
-
-	return l ? (size_t)(l - w->want->links) : SIZE_MAX;
-}
-
-static uint32_t member_mtu(const struct walk *w, const struct link *member)
-{
-	const struct link *have = model_link(w->have, member->name);
-
-	if (member->attrs & LA_MTU)
-		return member->mtu;
-	return have ? have->mtu : 0;
-}
-
-static void resolve_mtus(struct walk *w)
-{
-	size_t n = w->want->n_links;
-	uint32_t *smallest = arena_array(w->plan->arena, n, sizeof(*smallest));
-
-	w->wanted = arena_memdup(w->plan->arena, w->want->links, n * sizeof(*w->wanted));
-	for (size_t i = 0; i < n; i++) {
-		const struct link *l = &w->wanted[i];
-		size_t master = l->ours ? SIZE_MAX : wanted_index(w, l->master);
-		uint32_t mtu = master < n ? member_mtu(w, l) : 0;
-
-		if (mtu > 0 && (smallest[master] == 0 || mtu < smallest[master]))
-			smallest[master] = mtu;
-	}
-	for (size_t i = 0; i < n; i++) {
-		struct link *l = &w->wanted[i];
-		size_t bridge = l->kind == LINK_BRIDGE ? i : wanted_index(w, l->master);
-
-		if (!(l->attrs & LA_MTU) || l->mtu > 0)
-			continue;
-		l->mtu = bridge < n && smallest[bridge] > 0 ? smallest[bridge] : DEFAULT_MTU;
-		if (l->mtu > VXLAN_MTU_MAX)
-			l->mtu = VXLAN_MTU_MAX;
-	}
 }
 
 /* --- fates --- */
@@ -288,7 +243,7 @@ static void create_links(struct walk *w)
 	const struct link **foreign = foreign_vxlans(w, &n);
 
 	for (size_t i = 0; i < w->want->n_links; i++) {
-		const struct link *l = &w->wanted[i], *const *taken = NULL;
+		const struct link *l = &w->want->links[i], *const *taken = NULL;
 
 		if (w->want_fate[i] != FATE_MADE)
 			continue;
@@ -376,6 +331,17 @@ static void text_master(struct buf *out, const char *want, const char *have)
 		buf_printf(out, ", joins %s", want);
 }
 
+/* Jumbo frames that the kernel has and the file does not speak of: lowered, and how to keep them. */
+static void text_mtu(struct buf *out, const struct link *want, const struct link *have)
+{
+	bool is_member = !want->ours && want->master[0];
+
+	text_number(out, "MTU", have->mtu, want->mtu);
+	if (is_member && want->mtu == MTU_ETHERNET && have->mtu > MTU_ETHERNET)
+		buf_printf(out, " (the hosts' MTU; say mtu: %" PRIu32 " in the segment for jumbo frames)",
+			have->mtu < MTU_VXLAN_MAX ? have->mtu : MTU_VXLAN_MAX);
+}
+
 /* ", up, MTU 1500 -> 9000": each difference, in the operator's words. */
 static void text_changes(
 	struct buf *out, unsigned change, const struct link *want, const struct link *have, const char *have_master)
@@ -385,7 +351,7 @@ static void text_changes(
 	if (change & LA_UP)
 		buf_printf(out, ", %s", want->up ? "up" : "down");
 	if (change & LA_MTU)
-		text_number(out, "MTU", have->mtu, want->mtu);
+		text_mtu(out, want, have);
 	if (change & LA_MASTER)
 		text_master(out, want->master, have_master);
 	if (change & LA_MAC)
@@ -448,7 +414,6 @@ static void change_link(struct walk *w, const struct link *want, const struct li
 
 void link_plan(struct walk *w)
 {
-	resolve_mtus(w);
 	decide_fates(w);
 	for (size_t i = 0; i < w->have->n_links; i++) {
 		if (w->have_fate[i] == FATE_DELETED)
@@ -458,7 +423,7 @@ void link_plan(struct walk *w)
 	}
 	create_links(w);
 	for (size_t i = 0; i < w->want->n_links; i++) {
-		const struct link *want = &w->wanted[i];
+		const struct link *want = &w->want->links[i];
 
 		if (w->want_fate[i] == FATE_KEPT)
 			change_link(w, want, model_link(w->have, want->name));

@@ -28,7 +28,6 @@ enum { MAKE_SYSCTL, MAKE_VRF, MAKE_BRIDGE, MAKE_VXLAN, MAKE_LINK, MAKE_ADDR, MAK
 struct walk {
 	const struct kernel_model *want, *have;
 	struct plan *plan;
-	struct link *wanted;	   /* want->links, each MTU a number */
 	enum link_fate *want_fate; /* of want->links */
 	enum link_fate *have_fate; /* of have->links */
 };

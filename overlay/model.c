@@ -140,7 +140,7 @@ static void sort(void *array, size_t n, size_t size, int (*cmp)(const void *, co
 
 /*
  * An interface may be named by two parts of a file (an `interfaces` entry, and a segment's member): the wishes add up,
- * in whatever order they stand. Down wins; the checks refuse two MTUs; who gives it a master is who it is about.
+ * in whatever order they stand. Down wins, and the smaller MTU; who gives it a master is who it is about.
  */
 static void merge_link(struct link *into, const struct link *from)
 {

@@ -64,8 +64,8 @@ struct link {
 	bool ours;	  /* wanted: we make and delete it; observed: it carries our group */
 	bool up;	  /* IFF_UP */
 	bool carrier;	  /* observed */
-	uint32_t mtu;	  /* wanted 0: of a bridge and its VXLAN port: the smallest that its members have */
-	char master[16];  /* "" none */
+	uint32_t mtu;
+	char master[16]; /* "" none */
 	struct mac_addr mac;
 	const char *alias;
 	bool addrgen; /* true: EUI-64, false: none */

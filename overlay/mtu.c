@@ -30,7 +30,6 @@ enum {
 	ESP_ICV = 16,
 	ESP_ALIGN = 4,
 	NAT_T_HEADER = 8,
-	DEFAULT_MTU = 1500,
 };
 
 static uint32_t ip_header(const struct encap *encap)
@@ -138,7 +137,7 @@ uint32_t mtu_of_remote(const struct config *cfg, const struct facts *facts, cons
 		if (line && line_carries(line, &remote->vtep))
 			mtu = min_u32(mtu, mtu_of_line(line, facts, &remote->vtep));
 	}
-	return mtu == UINT32_MAX ? DEFAULT_MTU : mtu;
+	return mtu == UINT32_MAX ? MTU_ETHERNET : mtu;
 }
 
 /* The outer family and the underlay MTU, from the remotes; from the vtep where there are none. */
@@ -156,10 +155,13 @@ static void find_underlay(
 		m->encap.ipv6_outer = ip_addr_is_ipv6(&remote->vtep);
 		underlay = min_u32(underlay, mtu_of_remote(cfg, facts, remote));
 	}
-	m->underlay = underlay == UINT32_MAX ? DEFAULT_MTU : underlay;
+	m->underlay = underlay == UINT32_MAX ? MTU_ETHERNET : underlay;
 }
 
-/* What the file says of the hosts' MTU: the segment's own, else the smallest of its members'; 0: nothing. */
+/*
+ * The segment's own MTU, else the smallest that `interfaces` give its members, else Ethernet's. What the members have
+ * at the moment does not count: the same file is the same machine.
+ */
 static uint32_t hosts_mtu(const struct config *cfg, const struct segment *seg)
 {
 	uint32_t mtu = UINT32_MAX;
@@ -172,7 +174,7 @@ static uint32_t hosts_mtu(const struct config *cfg, const struct segment *seg)
 		if (interface && interface->mtu > 0)
 			mtu = min_u32(mtu, interface->mtu);
 	}
-	return mtu == UINT32_MAX ? 0 : mtu;
+	return mtu == UINT32_MAX ? MTU_ETHERNET : min_u32(mtu, MTU_VXLAN_MAX);
 }
 
 bool segment_carries_ipv6(const struct segment *seg)
@@ -186,11 +188,8 @@ bool segment_carries_ipv6(const struct segment *seg)
 static void set_device(const struct config *cfg, const struct segment *seg, struct segment_mtu *m)
 {
 	if (seg->mode == MODE_BRIDGED) {
-		uint32_t hosts = hosts_mtu(cfg, seg);
-
-		m->follows_members = seg->mtu == 0;
-		m->device = hosts ? hosts : DEFAULT_MTU;
-		m->largest = hosts ? min_u32(m->inner, hosts) : m->inner;
+		m->device = hosts_mtu(cfg, seg);
+		m->largest = min_u32(m->inner, m->device);
 		return;
 	}
 	m->device = seg->mtu > 0 ? min_u32(seg->mtu, m->inner) : m->inner;

@@ -16,7 +16,12 @@ struct remote;
 struct segment;
 struct line;
 
-enum { MTU_IPV4_MIN = 68, MTU_IPV6_MIN = 1280 /* RFC 8200 section 5 */ };
+enum {
+	MTU_IPV4_MIN = 68,
+	MTU_IPV6_MIN = 1280, /* RFC 8200 section 5 */
+	MTU_ETHERNET = 1500, /* RFC 894: where nobody says otherwise */
+	MTU_VXLAN_MAX = 65485,
+};
 enum { MSS_IPV4_MIN = 536, MSS_IPV6_MIN = 1220, MSS_IPV4_MAX = 65495, MSS_IPV6_MAX = 65475 };
 
 enum esp_mode { ESP_NONE, ESP_TRANSPORT, ESP_TUNNEL };
@@ -47,13 +52,11 @@ uint32_t mtu_of_remote(const struct config *cfg, const struct facts *facts, cons
 
 /* All numbers of one segment. */
 struct segment_mtu {
-	uint32_t underlay;    /* smallest towards any of its remotes; 1500 where it has none */
-	uint32_t inner;	      /* inner IP MTU: what a sender is told */
-	uint32_t device;      /* MTU of the VXLAN device: bridged the hosts' MTU, routed the inner MTU */
-	bool follows_members; /* bridged, mtu auto: the device has the smallest MTU that its members turn out to have;
-			       * `device` is then what the file knows of it */
-	uint32_t largest;     /* IP packet that passes whole: the smaller of inner and device */
-	uint32_t mss_ipv4;    /* 0: not clamped */
+	uint32_t underlay; /* smallest towards any of its remotes; 1500 where it has none */
+	uint32_t inner;	   /* inner IP MTU: what a sender is told */
+	uint32_t device;   /* MTU of the VXLAN device: bridged the hosts' MTU, routed the inner MTU */
+	uint32_t largest;  /* IP packet that passes whole: the smaller of inner and device */
+	uint32_t mss_ipv4; /* 0: not clamped */
 	uint32_t mss_ipv6;
 	struct encap encap;
 };

@@ -119,7 +119,7 @@ static json_t *prefixes_json(const struct ip_prefix *v, size_t n)
 	return list;
 }
 
-/* What the device really has, where it is there: with mtu auto the file does not know it. */
+/* What the device really has, where it is there: the kernel's word, not the file's. */
 static uint32_t device_mtu(const struct segment_mtu *m, const struct link *device)
 {
 	return device ? device->mtu : m->device;

@@ -101,8 +101,10 @@ static const char *what_fits(const struct segment_mtu *m, char ret[224])
 }
 
 /* Is all here that says what fits? */
-static bool knows_underlay(const struct config *cfg, const struct segment *seg)
+static bool knows_numbers(const struct config *cfg, const struct segment *seg)
 {
+	if (seg->mode == MODE_BRIDGED && seg->mtu == 0 && !CONFIG_IS_WHOLE(cfg, interfaces))
+		return false;
 	if (seg->remotes.n == 0)
 		return CONFIG_IS_WHOLE(cfg, vtep);
 	for (size_t i = 0; i < seg->remotes.n; i++) {
@@ -120,14 +122,16 @@ static bool knows_underlay(const struct config *cfg, const struct segment *seg)
 /* m is NULL where nobody knows what fits; what is wrong on any line is said all the same, here and below. */
 static void check_mtu(const struct segment *seg, const struct segment_mtu *m, struct diag *diag)
 {
+	uint32_t mtu = m && seg->mode == MODE_BRIDGED ? m->device : seg->mtu;
 	struct loc loc = CONFIG_AT(seg, segment, mtu);
 	char fits[224];
 
 	if (m && seg->mode == MODE_ROUTED && seg->mtu > m->inner)
 		diag_error(diag, loc, "segment %s: mtu %u does not fit the lines; %s", seg->name, seg->mtu,
 			what_fits(m, fits));
-	else if (segment_carries_ipv6(seg) && seg->mtu > 0 && seg->mtu < MTU_IPV6_MIN)
-		diag_error(diag, loc, "segment %s: IPv6 needs an MTU of %d, not %u", seg->name, MTU_IPV6_MIN, seg->mtu);
+	else if (segment_carries_ipv6(seg) && mtu > 0 && mtu < MTU_IPV6_MIN)
+		diag_error(diag, loc, "segment %s: IPv6 needs an MTU of %d, not %u%s", seg->name, MTU_IPV6_MIN, mtu,
+			seg->mtu > 0 ? "" : ", the smallest of its members'");
 	else if (m && segment_carries_ipv6(seg) && m->inner < MTU_IPV6_MIN)
 		diag_error(diag, CONFIG_AT(seg, segment, gateway), "segment %s: IPv6 needs an MTU of %d; %s", seg->name,
 			MTU_IPV6_MIN, what_fits(m, fits));
@@ -140,7 +144,7 @@ static const char *largest_text(const struct segment *seg, const struct segment_
 {
 	if (m->largest == m->inner)
 		return mtu_arithmetic(&m->encap, m->underlay, ret);
-	(void)snprintf(ret, 160, "%s has an MTU of %u", seg->mtu > 0 ? "the segment" : "a member", m->largest);
+	(void)snprintf(ret, 160, "%s an MTU of %u", seg->mtu > 0 ? "the segment has" : "its hosts have", m->largest);
 	return ret;
 }
 
@@ -209,7 +213,7 @@ void segment_check(const struct config *cfg, struct arena *scratch, struct diag 
 		if (seg->mode == MODE_ROUTED && seg->members.n > 0)
 			diag_error(diag, seg->members.at[0],
 				"segment %s: a routed segment has no members; mode: bridged has", seg->name);
-		if (knows_underlay(cfg, seg)) {
+		if (knows_numbers(cfg, seg)) {
 			mtu_of_segment(cfg, NULL, seg, &numbers);
 			m = &numbers;
 		}

@@ -17,6 +17,7 @@ DAMAGE = {
     "vxlan device down": "ip link set vx10010 down",
     "member taken out of the bridge": "ip link set eth0 nomaster",
     "mtu of a vxlan device changed": "ip link set vx10010 mtu 1400",
+    "mtu of a member changed": "ip link set eth0 mtu 1400",
     "df of a vxlan device changed": "ip link set vx10010 type vxlan df unset",
     "ttl of a vxlan device changed": "ip link set vx10010 type vxlan ttl 3",
     "line interface down": "ip link set line-a down",

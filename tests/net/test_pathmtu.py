@@ -52,7 +52,7 @@ class Cell:
     def segment(self, end, remote):
         spec = {"name": self.name, "vni": self.vni, "mode": self.mode, "remotes": [f"{remote}v{self.outer}"]}
         if self.mode == "bridged":
-            return {**spec, "members": [self.interface]}
+            return {**spec, "members": [self.interface], "mtu": host_mtu(self.line) if self.line == "9000" else "auto"}
         far = 1 - end
         far4, far6 = self.subnets(far)
         transit4, transit6 = f"10.254.{self.number}.", f"fd00:254:{self.number}::"

@@ -2,7 +2,7 @@
 /*
  * Any pair of generated configs (a, b): plan(nothing -> a) applied on the fake kernel, then nothing is left; plan(a ->
  * b) applied, then nothing is left; and plan(a -> b) has no step about a segment that is the same in both. With a step
- * that fails in between, the next plan still leads to a or to b.
+ * that fails in between, the next plan still leads to a or to b; back at a, all MTUs are what they were.
  */
 /* LINK: tests/lib/overlay_fixture.c tests/lib/fake_kernel.c overlay/mtu.c overlay/model.c overlay/desired.c overlay/overlay_plan.c overlay/link_plan.c overlay/overlay_check.c overlay/interface_check.c overlay/segment_check.c overlay/address_check.c config/config.c config/decode.c config/diag.c config/hint.c config/schema.c config/text.c config/types.c config/types_net.c config/types_text.c config/yaml.c gateway/engine/facts.c gateway/engine/plan.c */
 /* LIBS: libfyaml jansson */
@@ -175,8 +175,20 @@ static void apply_until_failure(struct overlay_fixture *f, size_t n)
 	f->kernel.fail_at = 0;
 }
 
+/* The MTU of each device of ours and of each member. */
+static void mtus(const struct overlay_fixture *f, struct buf *out)
+{
+	struct kernel_model have = {.arena = f->arena};
+
+	fake_kernel_observe(&f->kernel, &have);
+	for (size_t i = 0; i < have.n_links; i++)
+		if (have.links[i].ours || have.links[i].master[0])
+			buf_printf(out, "%s %u\n", have.links[i].name, have.links[i].mtu);
+}
+
 static void check_pair(struct overlay_fixture *f)
 {
+	struct buf first = {0}, last = {0};
 	const struct config *ca, *cb;
 	struct world a, b;
 
@@ -187,6 +199,7 @@ static void check_pair(struct overlay_fixture *f)
 	fixture_add_interfaces(f, ca);
 	fixture_add_interfaces(f, cb);
 	fixture_converge(f, ca);
+	mtus(f, &first);
 	(void)fixture_plan(f, cb);
 	if (same_underlay(&a, &b))
 		assert_untouched(f, &a, &b);
@@ -200,6 +213,10 @@ static void check_pair(struct overlay_fixture *f)
 	if (f->plan.n_steps > 0)
 		apply_until_failure(f, 1 + any((unsigned)f->plan.n_steps));
 	fixture_converge(f, ca);
+	mtus(f, &last);
+	assert_string_equal(buf_str(&first), buf_str(&last));
+	buf_free(&first);
+	buf_free(&last);
 	fixture_converge(f, NULL);
 	for (size_t i = 0; i < f->kernel.m.n_links; i++)
 		assert_false(f->kernel.m.links[i].ours);

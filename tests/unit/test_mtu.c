@@ -94,6 +94,7 @@ static void test_arithmetic(void **state)
 /* --- configs --- */
 
 static const char base[] = "system: {hostname: a}\n"
+			   "interfaces: [{name: h}, {name: big, mtu: 65535}, {name: jumbo, mtu: 9000}]\n"
 			   "lines:\n"
 			   "  - {name: one, interface: e1, address: 10.0.1.1/30, peer-address: 10.0.1.2, mtu: 9000}\n"
 			   "  - {name: two, interface: e2, address: 10.0.2.1/30, peer-address: 10.0.2.2, mtu: 1500}\n"
@@ -164,16 +165,24 @@ static void test_bridged(void **state)
 	assert_int_equal(n.m.underlay, 1500);
 	assert_int_equal(n.m.inner, 1450);
 	assert_int_equal(n.m.device, 1500); /* the hosts' */
-	assert_true(n.m.follows_members);
 	assert_int_equal(n.m.mss_ipv4, 1410);
 	assert_int_equal(n.m.mss_ipv6, 1390);
-	/* A disabled line does not count. What the hosts have is not known: the large frames are used. */
+	/* A disabled line does not count. Hosts have 1500 where nobody says otherwise. */
 	numbers_of(&n, "mode: bridged, remotes: [fast]");
 	assert_int_equal(n.m.inner, 8950);
+	assert_int_equal(n.m.device, 1500);
+	assert_int_equal(n.m.mss_ipv4, 1460);
+	numbers_of(&n, "mode: bridged, remotes: [fast], mtu: 9000");
+	assert_int_equal(n.m.device, 9000);
+	assert_int_equal(n.m.largest, 8950);
 	assert_int_equal(n.m.mss_ipv4, 8910);
+	/* The smallest that the file gives a member; the VXLAN device has an end. */
+	numbers_of(&n, "mode: bridged, remotes: [fast], members: [big, h, jumbo]");
+	assert_int_equal(n.m.device, 9000);
+	numbers_of(&n, "mode: bridged, remotes: [fast], members: [big, h]");
+	assert_int_equal(n.m.device, 65485);
 	numbers_of(&n, "mode: bridged, remotes: [fast], mtu: 1400");
 	assert_int_equal(n.m.device, 1400);
-	assert_false(n.m.follows_members);
 	assert_int_equal(n.m.mss_ipv4, 1360);
 	numbers_of(&n, "mode: bridged");
 	assert_int_equal(n.m.underlay, 1500);

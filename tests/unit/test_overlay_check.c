@@ -187,6 +187,11 @@ static void test_no_noise(void **state)
 	"  - {name: m, mtu: 9000, interface: e2, address: 10.0.2.1/30, peer-address: 10.0.2.2, rate: 1}\n"             \
 	"remotes:\n"                                                                                                   \
 	"  - {name: r, vtep: 10.255.1.1, lines: [m]}\n"
+#define HEAD_JUMBO                                                                                                     \
+	"system: {hostname: a}\nvtep: {address: 10.255.0.1}\n"                                                         \
+	"lines: [{name: l, interface: e1, address: 10.0.1.1/30, peer-address: 10.0.1.2, mtu: 9000}]\n"                 \
+	"remotes: [{name: r, vtep: 10.255.1.1, lines: [l]}]\n"
+#define JUMBO "segments:\n  - {name: s, vni: 7, mode: bridged, members: [e3], mss: 8000, remotes: [r]}\n"
 	static const struct row rows[] = {
 		/* The vtep, the next hop and what fits may be the line's. */
 		{HEAD_BAD_LINE "  - {name: s, vtep: 10.255.1.2, lines: [l, m]}\n"
@@ -230,6 +235,12 @@ static void test_no_noise(void **state)
 		{HEAD "  - {name: t, vtep: 10.255.1.2, lines: [l], learn: x}\n"
 		      "segments:\n  - {name: s, vni: 7, mode: routed, mtu: 8950, mss: 8890, remotes: [t]}\n",
 			"x:8:52: error: remotes[t].learn: x is not one of static, bgp or evpn\n"},
+		/* A member's MTU may stand in an interface that has an error. */
+		{HEAD_JUMBO "interfaces:\n  - {name: e3, mtu: 9000, enabled: x}\n" JUMBO,
+			"x:6:36: error: interfaces[e3].enabled: x is not true or false\n"},
+		{HEAD_JUMBO "interfaces:\n  - {name: e3}\n" JUMBO,
+			"x:8:58: error: segment s: mss 8000 does not fit IPv4; at most 1460: its hosts have an MTU of "
+			"1500, and 1500 - 40 (IPv4, TCP) = 1460\n"},
 		/* The first remote is not there: the others are compared. */
 		{HEAD_DUAL "segments:\n  - {name: s, vni: 7, mode: bridged, remotes: [zz, r, s]}\n",
 			"x:9:48: error: segments[s].remotes: there is no remote \"zz\"; define it under remotes\n"

@@ -199,45 +199,63 @@ static void test_members(void **state)
 	fixture_close(&f);
 }
 
-/* auto: the smallest MTU of the members, whoever set it, and followed when it changes. */
-static void test_follows_members(void **state)
+/* auto: what the file gives the members, whatever they have: a change and its opposite lead back. */
+static void test_hosts_mtu(void **state)
 {
-	static const char text[] = HEAD "interfaces:\n  - {name: e5, mtu: 8000}\n"
-					"segments:\n  - {name: b, vni: 11, mode: bridged, members: [e4, e5]}\n";
+#define B(mtu) "segments:\n  - {name: b, vni: 11, mode: bridged, members: [e4, e5]" mtu "}\n"
+	static const char given[] = HEAD "interfaces:\n  - {name: e4, mtu: 9000}\n  - {name: e5, mtu: 8000}\n" B("");
 	struct overlay_fixture f;
-	const struct config *cfg;
+
+	(void)state;
+	open_with(&f, HEAD B(""));
+	assert_int_equal(model_link(&f.kernel.m, "br11")->mtu, 1500);
+	change_to(&f, HEAD B(", mtu: 1400"),
+		"+ segment b: br11: MTU 1500 -> 1400 [none]\n"
+		"+ segment b: e4: MTU 1500 -> 1400 [none]\n"
+		"+ segment b: e5: MTU 1500 -> 1400 [none]\n"
+		"+ segment b: vx11: MTU 1500 -> 1400 [none]\n");
+	change_to(&f, HEAD B(""),
+		"+ segment b: br11: MTU 1400 -> 1500 [none]\n"
+		"+ segment b: e4: MTU 1400 -> 1500 [none]\n"
+		"+ segment b: e5: MTU 1400 -> 1500 [none]\n"
+		"+ segment b: vx11: MTU 1400 -> 1500 [none]\n");
+	/* The smallest, for all. */
+	change_to(&f, given,
+		"+ segment b: br11: MTU 1500 -> 8000 [none]\n"
+		"+ segment b: e4: MTU 1500 -> 8000 [none]\n"
+		"+ segment b: e5: MTU 1500 -> 8000 [none]\n"
+		"+ segment b: vx11: MTU 1500 -> 8000 [none]\n");
+	fixture_close(&f);
+#undef B
+}
+
+/* Jumbo frames that the file does not speak of are lowered, and the plan says how to keep them: never more than a VXLAN
+ * device can have. */
+static void test_jumbo_member(void **state)
+{
+#define B(members, more) HEAD "segments:\n  - {name: b, vni: 11, mode: bridged, members: [" members "]" more "}\n"
+	struct overlay_fixture f;
 
 	(void)state;
 	fixture_open(&f);
 	fake_kernel_add_interface(&f.kernel, "e4", 9000);
-	cfg = fixture_config(&f, text);
-	fixture_add_interfaces(&f, cfg);
-	fixture_converge(&f, cfg);
-	assert_int_equal(model_link(&f.kernel.m, "vx11")->mtu, 8000);
-	assert_int_equal(model_link(&f.kernel.m, "br11")->mtu, 8000);
-	assert_int_equal(model_link(&f.kernel.m, "e4")->mtu, 9000);
-	for (size_t i = 0; i < f.kernel.m.n_links; i++)
-		if (str_eq(f.kernel.m.links[i].name, "e4"))
-			f.kernel.m.links[i].mtu = 1400;
-	change_to(&f, text,
-		"+ segment b: br11: MTU 8000 -> 1400 [none]\n"
-		"+ segment b: vx11: MTU 8000 -> 1400 [none]\n");
-	fixture_close(&f);
-}
-
-/* A member with a larger MTU than a VXLAN device can have. */
-static void test_huge_member(void **state)
-{
-	struct overlay_fixture f;
-
-	(void)state;
-	fixture_open(&f);
-	fake_kernel_add_interface(&f.kernel, "e4", 65535);
+	fake_kernel_add_interface(&f.kernel, "e5", 65535);
 	fixture_add_interfaces(&f, fixture_config(&f, HEAD));
-	fixture_converge(
-		&f, fixture_config(&f, HEAD "segments:\n  - {name: b, vni: 11, mode: bridged, members: [e4]}\n"));
-	assert_int_equal(model_link(&f.kernel.m, "vx11")->mtu, 65485);
+	fixture_converge(&f, fixture_config(&f, B("", "")));
+	change_to(&f, B("e4, e5", ""),
+		"+ segment b: e4: up, MTU 9000 -> 1500 (the hosts' MTU; say mtu: 9000 in the segment for jumbo "
+		"frames), "
+		"joins br11 [none]\n"
+		"+ segment b: e5: up, MTU 65535 -> 1500 (the hosts' MTU; say mtu: 65485 in the segment for jumbo "
+		"frames), joins br11 [none]\n");
+	fixture_converge(&f, fixture_config(&f, B("e4, e5", ", mtu: 9000")));
+	change_to(&f, B("e4, e5", ", mtu: 1400"),
+		"+ segment b: br11: MTU 9000 -> 1400 [none]\n"
+		"+ segment b: e4: MTU 9000 -> 1400 [none]\n"
+		"+ segment b: e5: MTU 9000 -> 1400 [none]\n"
+		"+ segment b: vx11: MTU 9000 -> 1400 [none]\n");
 	fixture_close(&f);
+#undef B
 }
 
 /* What devices are made with. */
@@ -699,8 +717,8 @@ int main(void)
 		cmocka_unit_test(test_rename),
 		cmocka_unit_test(test_remotes),
 		cmocka_unit_test(test_members),
-		cmocka_unit_test(test_follows_members),
-		cmocka_unit_test(test_huge_member),
+		cmocka_unit_test(test_hosts_mtu),
+		cmocka_unit_test(test_jumbo_member),
 		cmocka_unit_test(test_attributes),
 		cmocka_unit_test(test_kernel_without_ipv6),
 		cmocka_unit_test(test_learned_mtu),
