@@ -22,6 +22,7 @@
 #include "gateway/base/arena.h"
 #include "gateway/base/str.h"
 #include "gateway/nft/nft.h"
+#include "overlay/bridge_parts.h"
 #include "overlay/mtu.h"
 
 /* A SYN or SYN-ACK, as the only packets with the option. */
@@ -91,7 +92,7 @@ static struct nft_set *add_value(
 		{"meta nfproto ipv4", "meta nfproto ipv6"}, {"meta protocol ip", "meta protocol ip6"}};
 	char name[32], object[48];
 
-	(void)snprintf(name, sizeof(name), "%s%u_%u", d->name, c->version, c->mss);
+	(void)snprintf(name, sizeof(name), NFT_SETS_CLAMP "%s%u_%u", d->name, c->version, c->mss);
 	(void)snprintf(object, sizeof(object), "the MSS clamp (IPv%u to %u, %s)", c->version, c->mss, d->name);
 	nft_add_rule(m, d->chain, "%s tcp option maxseg size > %u %s @%s tcp option maxseg size set %u",
 		versions[c->bridged][c->version == 6], c->mss, d->device, name, c->mss);
@@ -122,20 +123,17 @@ static void add_clamps(
 	}
 }
 
-static void render_bridged(struct nft_model *m, const struct clamp *v, size_t n)
+bool mss_bridge_chains(const struct config *cfg, const struct facts *facts, struct nft_model *m, struct nft_table *t)
 {
-	static const char *const hooks[] = {"forward", "input", "output"};
-	struct nft_table *t = nft_add_table(m, "bridge", "fairway_mss_bridge");
-	struct nft_chain *clamp = nft_add_chain(m, t, "clamp", NULL);
-	struct direction dirs[] = {{"in", "iifname", clamp}, {"out", "oifname", clamp}};
+	size_t n, bridged;
+	const struct clamp *v = find_clamps(cfg, facts, m->arena, &n, &bridged);
+	struct nft_chain *clamp;
 
-	add_clamps(m, t, dirs, v, n);
-	for (size_t i = 0; i < ARRAY_SIZE(hooks); i++) {
-		char hook[80];
-
-		(void)snprintf(hook, sizeof(hook), "type filter hook %s priority -150; policy accept;", hooks[i]);
-		nft_add_rule(m, nft_add_chain(m, t, hooks[i], hook), IS_SYN " jump clamp");
-	}
+	if (bridged == 0)
+		return false;
+	clamp = nft_add_chain(m, t, "clamp", NULL);
+	add_clamps(m, t, (struct direction[]){{"in", "iifname", clamp}, {"out", "oifname", clamp}}, v, bridged);
+	return true;
 }
 
 static void render_routed(struct nft_model *m, const struct clamp *v, size_t n)
@@ -162,8 +160,6 @@ void mss_render(const struct config *cfg, const struct facts *facts, struct nft_
 	if (!cfg || !cfg->vtep)
 		return;
 	v = find_clamps(cfg, facts, m->arena, &n, &bridged);
-	if (bridged > 0)
-		render_bridged(m, v, bridged);
 	if (n > bridged)
 		render_routed(m, v + bridged, n - bridged);
 }

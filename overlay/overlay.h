@@ -77,6 +77,6 @@ size_t overlay_nexthops(const struct config *cfg, const struct remote *remote, s
 void guard_render(const struct config *cfg, struct nft_model *m);
 void mss_render(const struct config *cfg, const struct facts *facts, struct nft_model *m);
 void spread_render(const struct config *cfg, struct nft_model *m);
-void toobig_render(const struct config *cfg, const struct facts *facts, struct nft_model *m);
+void bridge_render(const struct config *cfg, const struct facts *facts, struct nft_model *m);
 
 extern const struct subsystem overlay_subsystem;

@@ -14,7 +14,7 @@
  * ip_forward_use_pmtu: else a routed DF packet above a learned path MTU is lost without a word (facts: mtu).
  * hash policy 1: layer 4, so that the flows of one pair of vteps spread over the lines by their UDP source port.
  * ignore_routes_with_linkdown: a line without carrier leaves a multipath route at once.
- * all/rp_filter: the effective value is the larger of `all` and the interface's, so 0 here lets each line say 2.
+ * all/rp_filter: the effective value is the larger of `all` and the interface's, so both have to say 0.
  * promote_secondaries: removing one address of a subnet must not take its others with it.
  * bridge-nf-call: bridged packets pass our bridge hooks only, not a second time the inet ones.
  */
@@ -37,10 +37,11 @@
  * every interface that is not ours, from the link dump itself: index is its place in IFLA_INET_CONF (1-based) or
  * IFLA_INET6_CONF (0-based), so no file is opened.
  *
- * rp_filter 2 (loose): with several lines the answer may come over another one; martians still end here.
+ * rp_filter 0: with several lines the answer may come over another one, and the look-up costs each packet. What may
+ * come from a line is for the guard to say, and later for the policy.
  */
 #define SYSCTLS_LINE_IPV4(X)                                                                                           \
 	X("ipv4", "accept_redirects", IPV4_DEVCONF_ACCEPT_REDIRECTS, "0")                                              \
-	X("ipv4", "rp_filter", IPV4_DEVCONF_RP_FILTER, "2")                                                            \
+	X("ipv4", "rp_filter", IPV4_DEVCONF_RP_FILTER, "0")                                                            \
 	X("ipv4", "send_redirects", IPV4_DEVCONF_SEND_REDIRECTS, "0")
 #define SYSCTLS_LINE_IPV6(X) X("ipv6", "accept_redirects", DEVCONF_ACCEPT_REDIRECTS, "0")

@@ -4,7 +4,7 @@
  * with one of them, from its bytes alone. Pure.
  *
  * The driver answers a bridged packet that is whole and may not be fragmented, and nothing else (measured: facts/mtu).
- * toobig_render() has the kernel hand us the others; each is either answered in the driver's manner, or, where it is
+ * toobig_render.c has the kernel hand us the others; each is either answered in the driver's manner, or, where it is
  * IPv4 and may be fragmented, is fragmented here, because nobody may do that to the outer packet.
  *
  * A frame here is a MAC header, with VLAN tags or without, and an IP packet, of which the end may be cut off.
@@ -15,7 +15,7 @@
 #include <stdint.h>
 
 enum {
-	/* The groups of nfnetlink_log that the table fairway_toobig logs to: one listener each in a network namespace.
+	/* The groups of nfnetlink_log that the table fairway_bridge logs to: one listener each in a network namespace.
 	 */
 	TOOBIG_GROUP_ANSWER = 18007,
 	TOOBIG_GROUP_FRAGMENT = 18008,

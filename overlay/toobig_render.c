@@ -26,11 +26,9 @@
 #include "gateway/base/arena.h"
 #include "gateway/base/str.h"
 #include "gateway/nft/nft.h"
+#include "overlay/bridge_parts.h"
 #include "overlay/mtu.h"
 #include "overlay/toobig.h"
-
-/* After whoever may drop a packet: what is not forwarded is not answered. */
-#define PRIORITY "200"
 
 enum { ANSWERS_PER_SECOND = 1000, ANSWERS_AT_ONCE = 200 };
 
@@ -92,7 +90,8 @@ static struct nft_set *add_group(
 {
 	char name[40], lengths[40];
 
-	(void)snprintf(name, sizeof(name), "%s_%u_%u", g->outer_whole ? "whole" : "split", g->above, g->longest);
+	(void)snprintf(name, sizeof(name), NFT_SETS_TOOBIG "%s_%u_%u", g->outer_whole ? "whole" : "split", g->above,
+		g->longest);
 	(void)snprintf(lengths, sizeof(lengths), "meta length %u-%u", g->above + 1, g->longest);
 	nft_add_rule(m, chains->answer,
 		"%s oifname @%s limit rate %d/second burst %d packets log prefix \"%u\" group %d snaplen %d", lengths,
@@ -143,37 +142,24 @@ static void fill_routed(struct nft_model *m, struct nft_chain *c)
 	nft_add_rule(m, c, "ip frag-off & 0x4000 == 0 goto without_df");
 }
 
-static void render(struct nft_model *m, const struct too_big *v, size_t n)
+uint32_t toobig_bridge_chains(
+	const struct config *cfg, const struct facts *facts, struct nft_model *m, struct nft_table *t)
 {
-	struct nft_table *t = nft_add_table(m, "bridge", NFT_TABLE_TOOBIG);
-	struct chains chains = {
-		.answer = nft_add_chain(m, t, "answer", NULL),
-		.fragment = nft_add_chain(m, t, "fragment", NULL),
-	};
-	struct nft_chain *without_df = nft_add_chain(m, t, "without_df", NULL);
-	struct nft_chain *hook;
+	size_t n;
+	const struct too_big *v = find_all(cfg, facts, m->arena, &n);
+	struct nft_chain *without_df;
+	struct chains chains;
 
+	if (n == 0)
+		return 0;
+	chains.answer = nft_add_chain(m, t, "answer", NULL);
+	chains.fragment = nft_add_chain(m, t, "fragment", NULL);
+	without_df = nft_add_chain(m, t, "without_df", NULL);
 	add_devices(m, t, &chains, v, n);
 	nft_add_rule(m, without_df, "ip protocol tcp ip frag-off & 0x3fff == 0 return");
 	nft_add_rule(m, without_df, "goto fragment");
 	fill_answer6(m, nft_add_chain(m, t, "answer6", NULL));
 	fill_bridged(m, nft_add_chain(m, t, "bridged", NULL));
 	fill_routed(m, nft_add_chain(m, t, "routed", NULL));
-	/* One comparison for all that is small. */
-	hook = nft_add_chain(m, t, "forward", "type filter hook forward priority " PRIORITY "; policy accept;");
-	nft_add_rule(m, hook, "meta length > %u jump bridged", v[0].above);
-	hook = nft_add_chain(m, t, "output", "type filter hook output priority " PRIORITY "; policy accept;");
-	nft_add_rule(m, hook, "meta length > %u jump routed", v[0].above);
-}
-
-void toobig_render(const struct config *cfg, const struct facts *facts, struct nft_model *m)
-{
-	const struct too_big *v;
-	size_t n;
-
-	if (!cfg || !cfg->vtep)
-		return;
-	v = find_all(cfg, facts, m->arena, &n);
-	if (n > 0)
-		render(m, v, n);
+	return v[0].above; /* one comparison for all that is small */
 }

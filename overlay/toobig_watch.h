@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Answers and fragments packets that are too big for a bridged segment, as the table fairway_toobig logs them.
+ * Answers and fragments packets that are too big for a bridged segment, as the table fairway_bridge logs them.
  * toobig.h says what is done with each. A descriptor for the event loop, like monitor.h; at most one listener in a
  * network namespace.
  */

@@ -9,6 +9,6 @@ void nft_desired(const struct config *cfg, const struct facts *facts, struct nft
 	guard_render(cfg, m);
 	mss_render(cfg, facts, m);
 	spread_render(cfg, m);
-	toobig_render(cfg, facts, m);
+	bridge_render(cfg, facts, m);
 	nft_model_seal(m);
 }

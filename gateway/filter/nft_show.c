@@ -53,8 +53,8 @@ static int elem_cmp(const void *a, const void *b)
 	return nft_key_cmp(a, b);
 }
 
-/* In the tables whose names begin so. */
-static void count_device(const struct nft_model *have, const char *tables, const char *device, struct count *sum)
+/* In the sets whose names begin so. */
+static void count_device(const struct nft_model *have, const char *sets, const char *device, struct count *sum)
 {
 	struct nft_elem wanted = {.key_len = 16};
 
@@ -62,11 +62,11 @@ static void count_device(const struct nft_model *have, const char *tables, const
 	for (size_t i = 0; i < have->n_tables; i++) {
 		const struct nft_table *t = have->tables[i];
 
-		for (size_t k = 0; k < t->n_sets && str_starts(t->name, tables); k++) {
+		for (size_t k = 0; k < t->n_sets; k++) {
 			const struct nft_set *s = t->sets[k];
 			const struct nft_elem *e = NULL;
 
-			if (s->n_elems > 0)
+			if (s->n_elems > 0 && str_starts(s->name, sets))
 				e = bsearch(&wanted, s->elems, s->n_elems, sizeof(*s->elems), elem_cmp);
 			if (e)
 				count_add(sum, e->packets, e->bytes);
@@ -74,7 +74,7 @@ static void count_device(const struct nft_model *have, const char *tables, const
 	}
 }
 
-static json_t *segments_json(const struct config *cfg, const struct nft_model *have, const char *tables)
+static json_t *segments_json(const struct config *cfg, const struct nft_model *have, const char *sets)
 {
 	json_t *list = json_array();
 
@@ -84,7 +84,7 @@ static json_t *segments_json(const struct config *cfg, const struct nft_model *h
 		char device[16];
 
 		overlay_vxlan_name(seg->vni, device);
-		count_device(have, tables, device, &sum);
+		count_device(have, sets, device, &sum);
 		json_array_append_new(list,
 			json_pack("{s:s, s:I, s:I}", "segment", seg->name, "packets", (json_int_t)sum.packets, "bytes",
 				(json_int_t)sum.bytes));
@@ -100,5 +100,5 @@ json_t *nft_show(const struct config *cfg, const struct nft_model *have)
 		if (have->tables[i]->ours)
 			json_array_append_new(tables, table_json(have->tables[i]));
 	return json_pack("{s:o, s:o, s:o, s:o}", "tables", tables, "guard", guard_json(have), "clamp",
-		segments_json(cfg, have, "fairway_mss"), "too-big", segments_json(cfg, have, NFT_TABLE_TOOBIG));
+		segments_json(cfg, have, NFT_SETS_CLAMP), "too-big", segments_json(cfg, have, NFT_SETS_TOOBIG));
 }

@@ -69,8 +69,11 @@ struct nft_model {
 };
 
 #define NFT_TABLE_PREFIX "fairway_"
-#define NFT_TABLE_TOOBIG "fairway_toobig" /* bridge; what it logs is for overlay/toobig_watch.h */
+#define NFT_TABLE_BRIDGE "fairway_bridge" /* bridge; what it logs is for overlay/toobig_watch.h */
 #define NFT_TABLE_GUARD "fairway_guard"	  /* inet; the counters of its rules are what it dropped */
+/* How the names of counting sets begin, wherever they stand. */
+#define NFT_SETS_CLAMP "clamp_"
+#define NFT_SETS_TOOBIG "toobig_"
 
 /* --- building a model (pure) --- */
 

@@ -95,16 +95,16 @@ def test_show(ns, config):
     assert show(ns, path)["tables"] == []
     run(ns, "apply", path)
     netns.nft(ns, "table inet fairway_mine\n"
-                  'delete element bridge fairway_mss_bridge in4_1410 { "vx10010" }\n'
-                  'add element bridge fairway_mss_bridge in4_1410 { "vx10010" counter packets 5 bytes 300 }\n'
-                  'delete element bridge fairway_mss_bridge out6_1390 { "vx10010" }\n'
-                  'add element bridge fairway_mss_bridge out6_1390 { "vx10010" counter packets 2 bytes 160 }\n'
-                  'delete element inet fairway_mss out4_1410 { "vx10020" }\n'
-                  'add element inet fairway_mss out4_1410 { "vx10020" counter packets 1 bytes 60 }\n')
+                  'delete element bridge fairway_bridge clamp_in4_1410 { "vx10010" }\n'
+                  'add element bridge fairway_bridge clamp_in4_1410 { "vx10010" counter packets 5 bytes 300 }\n'
+                  'delete element bridge fairway_bridge clamp_out6_1390 { "vx10010" }\n'
+                  'add element bridge fairway_bridge clamp_out6_1390 { "vx10010" counter packets 2 bytes 160 }\n'
+                  'delete element inet fairway_mss clamp_out4_1410 { "vx10020" }\n'
+                  'add element inet fairway_mss clamp_out4_1410 { "vx10020" counter packets 1 bytes 60 }\n')
     assert run(ns, "plan", path) == NOTHING
     shown = show(ns, path)
     assert [(t["family"], t["name"]) for t in shown["tables"]] == [
-        ("bridge", "fairway_mss_bridge"), ("bridge", "fairway_toobig"), ("inet", "fairway_guard"), ("inet", "fairway_mss")]
+        ("bridge", "fairway_bridge"), ("inet", "fairway_guard"), ("inet", "fairway_mss")]
     assert all(t["rules"] > 0 and t["elements"] > 0 for t in shown["tables"])
     assert shown["guard"] == {"dropped-packets": 0, "dropped-bytes": 0}
     assert shown["clamp"] == [{"segment": "s10010", "packets": 7, "bytes": 460}, {"segment": "s10020", "packets": 1, "bytes": 60}]

@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The table of bridged segments; see overlay.h. Pure. The clamp and the answers to packets that are too big share one
+ * chain a hook: each chain there costs about two percent of the packet rate, whatever is in it.
+ *
+ * Priority 200: after whoever may drop a packet; what is not forwarded is neither clamped nor answered.
+ */
+#include "overlay/overlay.h"
+
+#include <stdio.h>
+
+#include "config/config.h"
+#include "gateway/base/str.h"
+#include "gateway/nft/nft.h"
+#include "overlay/bridge_parts.h"
+
+static bool has_bridged(const struct config *cfg)
+{
+	for (size_t i = 0; cfg && cfg->vtep && i < cfg->segments.n; i++)
+		if (cfg->segments.v[i].mode == MODE_BRIDGED)
+			return true;
+	return false;
+}
+
+void bridge_render(const struct config *cfg, const struct facts *facts, struct nft_model *m)
+{
+	/* The hook, and what is too big there; all that this gateway takes in itself fits. */
+	static const char *const hooks[][2] = {{"forward", "bridged"}, {"input", NULL}, {"output", "routed"}};
+	struct nft_table *t;
+	uint32_t above;
+	bool clamps;
+
+	if (!has_bridged(cfg))
+		return;
+	t = nft_add_table(m, "bridge", NFT_TABLE_BRIDGE);
+	clamps = mss_bridge_chains(cfg, facts, m, t);
+	above = toobig_bridge_chains(cfg, facts, m, t);
+	for (size_t i = 0; i < ARRAY_SIZE(hooks); i++) {
+		bool answers = above > 0 && hooks[i][1];
+		struct nft_chain *c;
+		char hook[80];
+
+		if (!clamps && !answers)
+			continue;
+		(void)snprintf(hook, sizeof(hook), "type filter hook %s priority 200; policy accept;", hooks[i][0]);
+		c = nft_add_chain(m, t, hooks[i][0], hook);
+		if (clamps)
+			nft_add_rule(m, c, "tcp flags & (syn | rst) == syn jump clamp");
+		if (answers)
+			nft_add_rule(m, c, "meta length > %u jump %s", above, hooks[i][1]);
+	}
+}
