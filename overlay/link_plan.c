@@ -427,7 +427,7 @@ void link_plan(struct walk *w)
 
 		if (w->want_fate[i] == FATE_KEPT)
 			change_link(w, want, model_link(w->have, want->name));
-		else if (w->want_fate[i] == FATE_MISSING && !want->ours)
+		else if (w->want_fate[i] == FATE_MISSING && !want->ours && want->up) /* one to be down need not be */
 			plan_conflict(w->plan, want->object, "the interface %s does not exist", want->name);
 	}
 }

@@ -503,6 +503,29 @@ static void test_disabled(void **state)
 	fixture_close(&f);
 }
 
+/* Out of service is also what is not there at all. */
+static void test_disabled_and_missing(void **state)
+{
+	static const char text[] = HEAD "interfaces:\n  - {name: e9, mtu: 1500, addresses: [10.5.0.1/24]%s}\n";
+	struct overlay_fixture f;
+	const struct config *cfg;
+	char given[2048];
+
+	(void)state;
+	open_with(&f, HEAD);
+	(void)snprintf(given, sizeof(given), text, "");
+	assert_conflict(&f, fixture_config(&f, given), "interface e9", "the interface e9 does not exist");
+	(void)snprintf(given, sizeof(given), text, ", enabled: false");
+	fixture_converge(&f, fixture_config(&f, given));
+	cfg = fixture_config(&f,
+		"system: {hostname: a}\n"
+		"lines:\n"
+		"  - {name: l, interface: e1, address: 10.0.1.1/30, peer-address: 10.0.1.2, enabled: false}\n");
+	fake_kernel_remove_interface(&f.kernel, "e1");
+	fixture_converge(&f, cfg);
+	fixture_close(&f);
+}
+
 static void assert_weights(const char *rate1, const char *rate2, unsigned weight1, unsigned weight2)
 {
 	struct overlay_fixture f;
@@ -729,6 +752,7 @@ int main(void)
 		cmocka_unit_test(test_tenant),
 		cmocka_unit_test(test_addresses),
 		cmocka_unit_test(test_disabled),
+		cmocka_unit_test(test_disabled_and_missing),
 		cmocka_unit_test(test_weights),
 		cmocka_unit_test(test_on_link),
 		cmocka_unit_test(test_conflicts),
