@@ -14,15 +14,12 @@
 #include "gateway/base/buf.h"
 #include "gateway/base/cleanup.h"
 
-int fs_read(const char *path, size_t max, char **ret, size_t *ret_len)
+static int read_whole(int fd, size_t max, char **ret, size_t *ret_len)
 {
-	_cleanup_close_ int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
 	struct buf b = {0};
 	char chunk[65536];
 	ssize_t n;
 
-	if (fd < 0)
-		return -errno;
 	while ((n = read(fd, chunk, sizeof(chunk))) != 0) {
 		if (n < 0 && errno == EINTR)
 			continue;
@@ -37,6 +34,29 @@ int fs_read(const char *path, size_t max, char **ret, size_t *ret_len)
 	*ret_len = b.len;
 	*ret = buf_steal(&b);
 	return 0;
+}
+
+int fs_read(const char *path, size_t max, char **ret, size_t *ret_len)
+{
+	_cleanup_close_ int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
+
+	return fd < 0 ? -errno : read_whole(fd, max, ret, ret_len);
+}
+
+/* Without O_NONBLOCK, the open itself would wait for the writer of a pipe. */
+int fs_read_regular(const char *path, size_t max, char **ret, size_t *ret_len)
+{
+	_cleanup_close_ int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
+	struct stat st;
+
+	if (fd < 0 || fstat(fd, &st) < 0)
+		return -errno;
+	return S_ISREG(st.st_mode) ? read_whole(fd, max, ret, ret_len) : -EINVAL;
+}
+
+const char *fs_read_error(int error)
+{
+	return error == -EINVAL ? "not a regular file" : strerror(-error);
 }
 
 static int write_all(int fd, const char *data, size_t len)

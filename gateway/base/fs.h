@@ -12,6 +12,12 @@
  */
 int fs_read(const char *path, size_t max, char **ret, size_t *ret_len);
 
+/* The same of a regular file alone, and so never waits for a writer: -EINVAL for a pipe, a device or a folder. */
+int fs_read_regular(const char *path, size_t max, char **ret, size_t *ret_len);
+
+/* What an error of fs_read_regular() means, in words. */
+const char *fs_read_error(int error);
+
 /* Replaces path by data with the given mode; readers see the old or the new file, whole, also after a power cut. */
 int fs_write_atomic(const char *path, const void *data, size_t len, mode_t mode);
 

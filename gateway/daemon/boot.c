@@ -145,10 +145,10 @@ static void boot_file(struct daemon *d, bool again)
 	const struct config *cfg = NULL;
 	struct buf trouble = {0};
 	size_t len;
-	int r = fs_read(d->options->config, CONFIG_FILE_MAX, &text, &len);
+	int r = fs_read_regular(d->options->config, CONFIG_FILE_MAX, &text, &len);
 
 	if (r < 0)
-		buf_printf(&trouble, "%s: %s", d->options->config, strerror(-r));
+		buf_printf(&trouble, "%s: %s", d->options->config, fs_read_error(r));
 	else
 		cfg = load(d, d->options->config, text, len, arena, &trouble);
 	if (cfg && !(again && is_blocked(d, cfg))) {

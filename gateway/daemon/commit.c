@@ -61,11 +61,14 @@ static int replace_file(const char *name, const char *text, size_t len)
 	_cleanup_free_ char *now = NULL;
 	struct stat st = {.st_mode = 0600};
 	size_t now_len;
+	int r;
 
 	if (!path && errno != ENOENT)
 		return -errno;
-	if (path && fs_read(path, CONFIG_FILE_MAX, &now, &now_len) == 0 && now_len == len &&
-		memcmp(now, text, len) == 0)
+	r = path ? fs_read_regular(path, CONFIG_FILE_MAX, &now, &now_len) : -ENOENT;
+	if (r == -EINVAL) /* a device or a pipe is not for us to remove */
+		return r;
+	if (r == 0 && now_len == len && memcmp(now, text, len) == 0)
 		return 0;
 	if (path && stat(path, &st) < 0)
 		return -errno;
@@ -80,7 +83,7 @@ static void set_file_trouble(struct daemon *d, const char *what, int error)
 	d->file_trouble = NULL;
 	if (error == 0)
 		return;
-	buf_printf(&text, "%s could not be replaced by what runs now: %s", what, strerror(-error));
+	buf_printf(&text, "%s could not be replaced by what runs now: %s", what, fs_read_error(error));
 	log_error("%s", text.data);
 	d->file_trouble = buf_steal(&text);
 }

@@ -2,7 +2,6 @@
 /* fairwayd without the loop: --check, --dry-run, --teardown. */
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "config/config.h"
 #include "gateway/base/arena.h"
@@ -29,10 +28,10 @@ static const struct config *load(const struct engine *e, const char *file, struc
 	struct buf out = {0};
 	struct diag diag;
 	size_t len;
-	int r = fs_read(file, CONFIG_FILE_MAX, &text, &len);
+	int r = fs_read_regular(file, CONFIG_FILE_MAX, &text, &len);
 
 	if (r < 0) {
-		(void)fprintf(stderr, "%s: error: %s\n", file, strerror(-r));
+		(void)fprintf(stderr, "%s: error: %s\n", file, fs_read_error(r));
 		return NULL;
 	}
 	diag_init(&diag, file);

@@ -82,6 +82,15 @@ def test_what_is_no_text_is_refused_before_it_is_sent_or_by_the_check(text):
 def test_the_daemons_check_agrees():
     assert run("fairwayd", "--check", "--config", GOOD).returncode == 0
     bad = run("fairwayd", "--check", "--config", "/dev/null")
-    assert bad.returncode == 1 and bad.stderr.startswith(b"/dev/null:")
+    assert bad.returncode == 1 and bad.stderr == b"/dev/null: error: not a regular file\n"
     assert run("fairwayd", "--instance", "../x").returncode == 2
     assert run("fairwayd", "--version").stdout == b"fairwayd" + run("fairway", "--version").stdout[7:]
+
+
+def test_a_pipe_is_a_file_for_the_command_and_none_for_the_daemon(tmp_path):
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    assert run("fairwayd", "--check", "--config", pipe).stderr.endswith(b"not a regular file\n"), "without a writer"
+    with subprocess.Popen(["cp", GOOD, pipe]) as writer:
+        assert run("fairway", "check", pipe).returncode == OK
+    assert writer.returncode == 0

@@ -130,3 +130,15 @@ def test_a_spoilt_revision_and_file_fall_back_to_the_one_before(gw):
     status = start(gw)
     assert process.wait_until(lambda: gw.status()["converged"], 2)
     assert status["revision"] == 1 and "vx10020" in links(gw) and "vx10030" not in links(gw)
+
+
+def test_a_pipe_is_no_config_file_and_keeps_nobody_waiting(gw):
+    gw.folder.mkdir(exist_ok=True)
+    os.mkfifo(gw.config_file)
+    assert start(gw)["trouble"] == [f"{gw.config_file}: not a regular file"]
+    add(gw.ns, "eth2")
+    gw.apply(GOOD)
+    assert gw.config_file.is_fifo() and "not a regular file" in gw.status()["trouble"][0]
+    child = gw.child
+    gw.stop()
+    assert child.returncode == 0, "SIGTERM was enough"

@@ -143,6 +143,15 @@ static void test_files(void **state)
 	assert_int_equal(fs_read(path, 6, &text, &len), 0);
 	assert_int_equal(len, 6);
 	assert_string_equal(text, "second");
+	free(text);
+	assert_int_equal(fs_read_regular(path, 6, &text, &len), 0);
+	assert_string_equal(text, "second");
+	assert_int_equal(unlink(path), 0);
+	/* A pipe without a writer: an error, and not a wait for one. */
+	assert_int_equal(mkfifo(path, 0600), 0);
+	assert_int_equal(fs_read_regular(path, 6, &text, &len), -EINVAL);
+	assert_int_equal(fs_read_regular(deep, 6, &text, &len), -EINVAL);
+	assert_string_equal(fs_read_error(-EINVAL), "not a regular file");
 	assert_int_equal(unlink(path), 0);
 	/* Nothing else was left there: the folders are empty. */
 	assert_int_equal(rmdir(deep), 0);
