@@ -15,6 +15,7 @@
 #include "config/store.h"
 #include "gateway/base/cleanup.h"
 #include "gateway/base/log.h"
+#include "gateway/base/str.h"
 #include "gateway/daemon/lock.h"
 #include "gateway/daemon/privileges.h"
 #include "gateway/engine/subsystems.h"
@@ -32,6 +33,8 @@ static bool open_store(struct daemon *d)
 
 static bool open_loop(struct daemon *d)
 {
+	/* None of these asks for anything here; each would end the process without a word. */
+	static const int ignored[] = {SIGPIPE, SIGHUP, SIGUSR1, SIGUSR2, SIGALRM};
 	sigset_t signals;
 	int r = sd_event_new(&d->event);
 
@@ -39,8 +42,8 @@ static bool open_loop(struct daemon *d)
 	(void)sigaddset(&signals, SIGTERM);
 	(void)sigaddset(&signals, SIGINT);
 	(void)sigprocmask(SIG_BLOCK, &signals, NULL);
-	(void)signal(SIGPIPE, SIG_IGN);
-	(void)signal(SIGHUP, SIG_IGN);
+	for (size_t i = 0; i < ARRAY_SIZE(ignored); i++)
+		(void)signal(ignored[i], SIG_IGN);
 	/* Without a handler these end the loop, with status 0. */
 	if (r >= 0)
 		r = sd_event_add_signal(d->event, NULL, SIGTERM, NULL, NULL);
@@ -81,8 +84,8 @@ static bool drop_privileges(void)
 /* False after saying why not. */
 static bool daemon_open(struct daemon *d)
 {
-	return lock_instance(d->options->instance, d->options->run_dir, &d->lock) && open_store(d) && open_loop(d) &&
-		open_rpc(d) && open_watch(d) && drop_privileges();
+	return lock_instance(d->options->instance, d->options->run_dir, &d->lock) && lock_network(&d->network_lock) &&
+		open_store(d) && open_loop(d) && open_rpc(d) && open_watch(d) && drop_privileges();
 }
 
 static void daemon_close(struct daemon *d)
@@ -95,12 +98,13 @@ static void daemon_close(struct daemon *d)
 	engine_free(&d->engine);
 	free(d->boot_trouble);
 	free(d->file_trouble);
+	closep(&d->network_lock);
 	closep(&d->lock);
 }
 
 int daemon_run(const struct options *options)
 {
-	struct daemon d = {.options = options, .lock = -1, .started = time(NULL)};
+	struct daemon d = {.options = options, .lock = -1, .network_lock = -1, .started = time(NULL)};
 	int status = EXIT_FAILURE;
 
 	(void)umask(077);

@@ -22,7 +22,7 @@ struct toobig_watch;
 
 struct daemon {
 	const struct options *options;
-	int lock;
+	int lock, network_lock;
 	sd_event *event;
 	struct engine engine;
 	struct store *store;

@@ -92,12 +92,12 @@ int offline_dry_run(const struct options *options)
 
 int offline_teardown(const struct options *options)
 {
-	_cleanup_close_ int lock = -1;
+	_cleanup_close_ int lock = -1, network_lock = -1;
 	enum commit_result result;
 	struct buf report = {0};
 	struct engine e;
 
-	if (!lock_instance(options->instance, options->run_dir, &lock))
+	if (!lock_instance(options->instance, options->run_dir, &lock) || !lock_network(&network_lock))
 		return EXIT_FAILURE;
 	engine_init(&e, subsystems, n_subsystems);
 	result = engine_teardown(&e, &report);

@@ -5,6 +5,7 @@ import json
 import os
 import pathlib
 import shutil
+import signal
 import socket
 import struct
 import subprocess
@@ -237,6 +238,41 @@ def test_a_second_daemon_is_refused_with_the_pid_of_the_first(daemon):
                            "--state-dir", daemon.folder / "state"], capture_output=True, text=True, check=False, timeout=10)
     assert done.returncode == 1
     assert f"pid {daemon.child.pid} already" in done.stderr
+
+
+@pytest.mark.parametrize("option", [[], ["--teardown"]], ids=["run", "teardown"])
+def test_one_daemon_per_network_namespace(daemon, tmp_path, option):
+    argv = [gateway.BUILD / "fairwayd", "--instance", "other", "--config", daemon.folder / "fairway.yaml", "--run-dir", tmp_path / "run",
+            "--state-dir", tmp_path / "state", *option]
+    done = netns.run(*argv, ns=daemon.ns, check=False, timeout=10)
+    assert done.returncode == 1
+    assert f"pid {daemon.child.pid}, another fairwayd, already" in done.stderr
+    look = netns.run(*argv[:5], "--dry-run", ns=daemon.ns, timeout=10)
+    assert look.returncode == 0, "whoever only looks is not refused"
+
+
+def test_a_strangers_claim_to_the_network_namespace_counts_for_nothing(tmp_path):
+    ns = f"{topo.PREFIX}claim-{os.getpid()}"
+    hold = ("import socket, sys; s = socket.socket(socket.AF_UNIX); s.bind('\\0fairwayd'); s.listen(); print('held', flush=True); "
+            "sys.stdin.read()")
+    netns.create(ns)
+    try:
+        with netns.inside(ns):
+            stranger = subprocess.Popen([sys.executable, "-c", hold], stdin=subprocess.PIPE, stdout=subprocess.PIPE, user=NOBODY, cwd="/")
+        with stranger:
+            assert stranger.stdout.readline() == b"held\n"
+            done = netns.run(gateway.BUILD / "fairwayd", "--run-dir", tmp_path / "run", "--teardown", ns=ns)
+            assert f"user {NOBODY}, pid {stranger.pid}, holds" in done.stderr
+            stranger.stdin.close()
+    finally:
+        netns.delete(ns)
+
+
+def test_signals_that_ask_for_nothing_change_nothing(daemon):
+    for s in (signal.SIGHUP, signal.SIGUSR1, signal.SIGUSR2, signal.SIGALRM, signal.SIGPIPE):
+        daemon.child.send_signal(s)
+        assert daemon.answers(), s
+    assert daemon.child.poll() is None
 
 
 def test_it_has_given_up_what_it_does_not_need(daemon):
