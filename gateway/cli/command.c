@@ -48,6 +48,9 @@ static void warn(const json_t *object, const char *member)
 
 /* --- calls --- */
 
+/* Seconds without an answer, for what only looks and for a large apply. */
+enum { PATIENCE = 15, PATIENCE_APPLY = 600 };
+
 static const struct {
 	const char *code;
 	enum exit_status status;
@@ -67,10 +70,14 @@ static enum exit_status status_of(const char *code)
 	return EXIT_REFUSED;
 }
 
-static enum exit_status no_daemon(const struct args *args, const char *path, int error)
+static enum exit_status no_daemon(const struct args *args, const char *path, unsigned patience, int error)
 {
 	if (error == -ENOENT || error == -ECONNREFUSED)
 		(void)fprintf(stderr, "fairway: no fairwayd listens at %s (instance %s)\n", path, args->instance);
+	else if (error == -ETIMEDOUT)
+		(void)fprintf(stderr,
+			"fairway: fairwayd at %s has not answered for %u seconds: it is busy, or it hangs\n", path,
+			patience);
 	else
 		(void)fprintf(stderr, "fairway: fairwayd at %s does not answer: %s\n", path, strerror(-error));
 	return EXIT_NO_DAEMON;
@@ -91,6 +98,7 @@ static enum exit_status failed(const struct rpc_answer *answer, const struct out
 /* Calls, prints, and says what to exit with. */
 static enum exit_status call(const struct args *args, const struct output *output, const char *method, json_t *params)
 {
+	unsigned patience = str_eq(method, "apply") ? PATIENCE_APPLY : PATIENCE;
 	struct rpc_answer answer;
 	struct buf path = {0};
 	enum exit_status status = EXIT_OK;
@@ -100,9 +108,9 @@ static enum exit_status call(const struct args *args, const struct output *outpu
 		buf_printf(&path, "%s/fairwayd.sock", args->run_dir);
 	else
 		buf_printf(&path, "/run/fairway/%s/fairwayd.sock", args->instance);
-	r = rpc_client_call(path.data, method, params, &answer);
+	r = rpc_client_call(path.data, method, params, patience, &answer);
 	if (r < 0) {
-		status = no_daemon(args, path.data, r);
+		status = no_daemon(args, path.data, patience, r);
 	} else if (!answer.result) {
 		status = failed(&answer, output);
 	} else {

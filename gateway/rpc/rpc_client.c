@@ -12,12 +12,13 @@
 #include "gateway/base/cleanup.h"
 #include "gateway/rpc/rpc_frame.h"
 
-enum { PATIENCE = 600 /* s: a large apply takes its time */, CHUNK = 65536 };
+enum { CHUNK = 65536 };
 
-static int connect_to(const char *path, int *ret)
+/* A daemon that is stopped still has its socket: a connection and a small request need nobody to take them. */
+static int connect_to(const char *path, unsigned patience, int *ret)
 {
 	struct sockaddr_un addr = {.sun_family = AF_UNIX};
-	const struct timeval patience = {.tv_sec = PATIENCE};
+	const struct timeval limit = {.tv_sec = patience};
 	_cleanup_close_ int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
 
 	if (fd < 0)
@@ -25,7 +26,8 @@ static int connect_to(const char *path, int *ret)
 	if (strlen(path) >= sizeof(addr.sun_path))
 		return -ENAMETOOLONG;
 	memcpy(addr.sun_path, path, strlen(path));
-	if (setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof(patience)) < 0)
+	if (setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &limit, sizeof(limit)) < 0 ||
+		setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &limit, sizeof(limit)) < 0)
 		return -errno;
 	if (connect(fd, (const struct sockaddr *)&addr, sizeof(addr)) < 0)
 		return -errno;
@@ -68,13 +70,13 @@ static int receive_frame(int fd, struct rpc_frame *frame)
 	}
 }
 
-int rpc_client_call(const char *path, const char *method, json_t *params, struct rpc_answer *ret)
+int rpc_client_call(const char *path, const char *method, json_t *params, unsigned patience, struct rpc_answer *ret)
 {
 	struct rpc_frame frame = {0};
 	struct buf request = {0};
 	const char *why;
 	_cleanup_close_ int fd = -1;
-	int r = connect_to(path, &fd);
+	int r = connect_to(path, patience, &fd);
 
 	rpc_put_request(&request, 1, method, params);
 	if (r >= 0)
@@ -85,5 +87,5 @@ int rpc_client_call(const char *path, const char *method, json_t *params, struct
 		r = rpc_answer_parse(frame.body.data, frame.body.len, ret, &why);
 	buf_free(&request);
 	rpc_frame_reset(&frame);
-	return r;
+	return r == -EAGAIN ? -ETIMEDOUT : r;
 }
