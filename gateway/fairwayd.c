@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "gateway/base/fs.h"
 #include "gateway/base/log.h"
 #include "gateway/daemon/daemon.h"
 #include "gateway/daemon/options.h"
@@ -40,5 +41,9 @@ int main(int argc, char *argv[])
 	log_open("fairwayd", options.verbose ? LOG_DEBUG : LOG_INFO);
 	status = run(&options);
 	options_free(&options);
+	if (!fs_finish_stdout()) {
+		(void)fputs("fairwayd: the output could not be written\n", stderr);
+		status = EXIT_FAILURE;
+	}
 	return status;
 }

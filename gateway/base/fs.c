@@ -137,3 +137,8 @@ int fs_mkdir_p(const char *path, mode_t mode)
 	}
 	return 0;
 }
+
+bool fs_finish_stdout(void)
+{
+	return fflush(stdout) == 0 && !ferror(stdout);
+}

@@ -3,6 +3,7 @@
  */
 #pragma once
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <sys/types.h>
 
@@ -23,3 +24,6 @@ int fs_write_atomic(const char *path, const void *data, size_t len, mode_t mode)
 
 /* mkdir -p with the given mode for what is made; an existing folder is fine. */
 int fs_mkdir_p(const char *path, mode_t mode);
+
+/* Ends a program's output: false if not all that was printed to standard output got there. */
+bool fs_finish_stdout(void);

@@ -2,6 +2,7 @@
 /* fairway: asks fairwayd; see fairway(1). */
 #include <stdio.h>
 
+#include "gateway/base/fs.h"
 #include "gateway/base/str.h"
 #include "gateway/cli/args.h"
 #include "gateway/cli/command.h"
@@ -69,9 +70,15 @@ static enum exit_status run(const struct args *args)
 
 int main(int argc, char *argv[])
 {
+	enum exit_status status;
 	struct args args;
 
 	if (args_parse(argc, argv, &args) < 0)
 		return EXIT_USAGE;
-	return (int)run(&args);
+	status = run(&args);
+	if (!fs_finish_stdout()) {
+		(void)fputs("fairway: the output could not be written\n", stderr);
+		status = status == EXIT_OK ? EXIT_REFUSED : status;
+	}
+	return (int)status;
 }

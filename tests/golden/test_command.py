@@ -94,3 +94,11 @@ def test_a_pipe_is_a_file_for_the_command_and_none_for_the_daemon(tmp_path):
     with subprocess.Popen(["cp", GOOD, pipe]) as writer:
         assert run("fairway", "check", pipe).returncode == OK
     assert writer.returncode == 0
+
+
+@pytest.mark.parametrize("argv", [["fairway", "--help"], ["fairway", "check", GOOD], ["fairway", "--json", "version"], ["fairwayd", "--help"]],
+                         ids=lambda v: " ".join(map(str, v[:2])))
+def test_output_that_cannot_be_written_is_a_failure(argv):
+    with open("/dev/full", "wb") as full:
+        done = subprocess.run([BUILD / argv[0], *argv[1:]], stdout=full, stderr=subprocess.PIPE, check=False, timeout=20)
+    assert done.returncode == 1 and done.stderr.endswith(b": the output could not be written\n")
