@@ -114,7 +114,7 @@ static int network_holder(struct ucred *ret)
 /* False after saying so, unless it is somebody who cannot be a fairwayd. */
 static bool tolerate_holder(void)
 {
-	struct ucred holder;
+	struct ucred holder = {0};
 	int r = network_holder(&holder);
 
 	if (r == 0 && holder.uid != geteuid()) {
