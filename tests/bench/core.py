@@ -21,6 +21,7 @@ from gateway import BUILD, Gateway  # noqa: E402
 
 SEGMENTS = 1000
 FIRST_VNI = 10000
+HAND_GROUP = 77  # so that they can go in one command
 REMOTES = ("10.255.1.1", "10.255.2.1")
 
 
@@ -89,17 +90,16 @@ def base_config(hostname="bench-gw", segments=()):
 
 
 def batch_files(folder):
-    """The same objects for `ip -batch` and `bridge -batch`, and how to take them away."""
-    add, fdb, remove = [], [], []
+    """The same objects for `ip -batch` and `bridge -batch`."""
+    add, fdb = [], []
     for vni in range(FIRST_VNI, FIRST_VNI + SEGMENTS):
         add += [f"link add br{vni} type bridge mcast_snooping 0",
                 f"link add vx{vni} type vxlan id {vni} local 10.255.0.1 dstport 4789 ttl 64 tos inherit df inherit",
-                f"link set vx{vni} mtu 1500 addrgenmode none master br{vni} up",
-                f"link set br{vni} addrgenmode none up"]
+                f"link set vx{vni} mtu 1500 addrgenmode none group {HAND_GROUP} master br{vni} up",
+                f"link set br{vni} addrgenmode none group {HAND_GROUP} up"]
         fdb += [f"fdb append 00:00:00:00:00:00 dev vx{vni} dst {r} self permanent" for r in REMOTES]
-        remove += [f"link del vx{vni}", f"link del br{vni}"]
-    paths = [pathlib.Path(folder) / n for n in ("ip.batch", "bridge.batch", "remove.batch")]
-    for path, content in zip(paths, (add, fdb, remove)):
+    paths = [pathlib.Path(folder) / n for n in ("ip.batch", "bridge.batch")]
+    for path, content in zip(paths, (add, fdb)):
         path.write_text("\n".join(content) + "\n")
     return paths
 
@@ -118,7 +118,7 @@ def measure_apply(runs):
         files["none"].write_text(base_config())
         files["all"].write_text(base_config(segments=vnis))
         files["more"].write_text(base_config(segments=[*vnis, FIRST_VNI + SEGMENTS]))
-        ip_batch, bridge_batch, remove_batch = batch_files(folder)
+        ip_batch, bridge_batch = batch_files(folder)
         with gateway(ours, folder, base_config()) as gw:
             for _ in range(runs):
                 t_first = apply_time(gw, files["all"])
@@ -127,7 +127,7 @@ def measure_apply(runs):
                 rss.append((rss_mb(gw), None))
                 apply_time(gw, files["none"])
                 t_hand = timed("ip", "-n", theirs, "-batch", ip_batch) + timed("bridge", "-n", theirs, "-batch", bridge_batch)
-                run("ip", "-n", theirs, "-batch", remove_batch)
+                run("ip", "-n", theirs, "link", "del", "group", HAND_GROUP)
                 first.append((t_first, t_hand))
                 again.append((t_again, t_first))
                 one_more.append((t_more, t_first))
