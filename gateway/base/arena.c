@@ -113,6 +113,19 @@ void *arena_array(struct arena *arena, size_t n, size_t size)
 	return arena_alloc(arena, total);
 }
 
+void *arena_grow(struct arena *arena, void *array, size_t n, size_t *cap, size_t size)
+{
+	void *larger;
+
+	if (n < *cap)
+		return array;
+	*cap = *cap ? 2 * *cap : 8;
+	larger = arena_array(arena, *cap, size);
+	if (n > 0)
+		memcpy(larger, array, n * size);
+	return larger;
+}
+
 void *arena_memdup(struct arena *arena, const void *p, size_t size)
 {
 	void *copy = arena_alloc(arena, size);

@@ -22,6 +22,12 @@ void *arena_alloc(struct arena *arena, size_t size);
 /* `n` zeroed elements of `size`; aborts if n * size overflows. */
 void *arena_array(struct arena *arena, size_t n, size_t size);
 
+/*
+ * Room for one more at the end of an array of n elements in the arena, zeroed: the array itself, or a copy of twice the
+ * room, where the old one stays behind. *cap is kept by it; {NULL, 0, 0} is an empty array.
+ */
+void *arena_grow(struct arena *arena, void *array, size_t n, size_t *cap, size_t size);
+
 char *arena_strdup(struct arena *arena, const char *s);
 char *arena_strndup(struct arena *arena, const char *s, size_t len);
 void *arena_memdup(struct arena *arena, const void *p, size_t size);

@@ -17,20 +17,6 @@
 
 static const char comment_prefix[] = "fw:";
 
-/* Room for one more at the end of an array in the model's arena; the old array stays behind there. */
-static void *grow(struct arena *arena, void *array, size_t n, size_t *cap, size_t size)
-{
-	void *larger;
-
-	if (n < *cap)
-		return array;
-	*cap = *cap ? 2 * *cap : 8;
-	larger = arena_array(arena, *cap, size);
-	if (n > 0)
-		memcpy(larger, array, n * size);
-	return larger;
-}
-
 __attribute__((format(printf, 2, 0))) static const char *format(struct arena *arena, const char *fmt, va_list ap)
 {
 	struct buf text = {0};
@@ -49,7 +35,7 @@ struct nft_table *nft_add_table(struct nft_model *m, const char *family, const c
 	t->family = arena_strdup(m->arena, family);
 	t->name = arena_strdup(m->arena, name);
 	t->ours = true;
-	m->tables = grow(m->arena, m->tables, m->n_tables, &m->cap_tables, sizeof(void *));
+	m->tables = arena_grow(m->arena, m->tables, m->n_tables, &m->cap_tables, sizeof(void *));
 	m->tables[m->n_tables++] = t;
 	return t;
 }
@@ -63,7 +49,7 @@ struct nft_set *nft_add_set(
 	s->spec = spec ? arena_strdup(m->arena, spec) : NULL;
 	s->object = object ? arena_strdup(m->arena, object) : NULL;
 	s->hash = spec ? str_hash(spec) : 0;
-	t->sets = grow(m->arena, t->sets, t->n_sets, &t->cap_sets, sizeof(void *));
+	t->sets = arena_grow(m->arena, t->sets, t->n_sets, &t->cap_sets, sizeof(void *));
 	t->sets[t->n_sets++] = s;
 	return s;
 }
@@ -76,14 +62,14 @@ struct nft_chain *nft_add_chain(struct nft_model *m, struct nft_table *t, const 
 	c->hook = hook ? arena_strdup(m->arena, hook) : NULL;
 	c->hash = str_hash(hook ? hook : "");
 	c->drop = hook && strstr(hook, "policy drop");
-	t->chains = grow(m->arena, t->chains, t->n_chains, &t->cap_chains, sizeof(void *));
+	t->chains = arena_grow(m->arena, t->chains, t->n_chains, &t->cap_chains, sizeof(void *));
 	t->chains[t->n_chains++] = c;
 	return c;
 }
 
 static struct nft_rule *add_rule(struct nft_model *m, struct nft_chain *c)
 {
-	c->rules = grow(m->arena, c->rules, c->n_rules, &c->cap_rules, sizeof(*c->rules));
+	c->rules = arena_grow(m->arena, c->rules, c->n_rules, &c->cap_rules, sizeof(*c->rules));
 	return &c->rules[c->n_rules++];
 }
 
@@ -110,7 +96,7 @@ struct nft_elem *nft_add_observed_elem(struct nft_model *m, struct nft_set *s, c
 {
 	struct nft_elem *e;
 
-	s->elems = grow(m->arena, s->elems, s->n_elems, &s->cap_elems, sizeof(*s->elems));
+	s->elems = arena_grow(m->arena, s->elems, s->n_elems, &s->cap_elems, sizeof(*s->elems));
 	e = &s->elems[s->n_elems++];
 	if (len > NFT_KEY_MAX)
 		abort();

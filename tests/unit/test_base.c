@@ -41,6 +41,23 @@ static void test_arena(void **state)
 	assert_true(arena_used(arena) > 300u * 299 * 299 / 3);
 }
 
+static void test_arena_grow(void **state)
+{
+	_cleanup_(arena_freep) struct arena *arena = arena_new();
+	size_t n = 0, cap = 0;
+	int *v = NULL;
+
+	(void)state;
+	for (int i = 0; i < 1000; i++) {
+		v = arena_grow(arena, v, n, &cap, sizeof(*v));
+		assert_true(n < cap);
+		assert_int_equal(v[n], 0);
+		v[n++] = i;
+	}
+	for (int i = 0; i < 1000; i++)
+		assert_int_equal(v[i], i);
+}
+
 static void test_buf(void **state)
 {
 	struct buf b = {0};
@@ -164,6 +181,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_arena),
+		cmocka_unit_test(test_arena_grow),
 		cmocka_unit_test(test_buf),
 		cmocka_unit_test(test_numbers),
 		cmocka_unit_test(test_distance),
