@@ -103,6 +103,8 @@ static bool is_fine(const void *tag, int error)
 	switch (os->op) {
 	case OP_LINK_DELETE:
 		return error == -ENODEV;
+	case OP_LINK_CHANGE: /* a port that lost its carrier meanwhile: the kernel will have it forwarding again */
+		return os->change & LA_PORT_STATE && error == -ENETDOWN;
 	case OP_ADDR_ADD:
 		return error == -EEXIST;
 	case OP_ADDR_DELETE:
@@ -227,8 +229,9 @@ static int link_create(struct applier *a, const struct overlay_step *os)
 
 static int link_change(struct applier *a, const struct overlay_step *os)
 {
-	const unsigned set = os->change & (LA_MTU | LA_MAC | LA_ALIAS | LA_ADDRGEN | LA_MASTER);
-	const unsigned kind = os->change & (LA_VXLAN | LA_MCAST_SNOOP | LA_TABLE);
+	const unsigned set =
+		os->change & (LA_MTU | LA_MAC | LA_ALIAS | LA_ADDRGEN | LA_MASTER | LA_PORT | LA_PORT_STATE);
+	const unsigned kind = os->change & (LA_VXLAN | LA_MCAST_SNOOP | LA_STP | LA_AGEING | LA_TABLE);
 	const struct link *l = os->link;
 	uint32_t ifindex, master = 0;
 	int r = resolve(a, l->name, os->ifindex, &ifindex);

@@ -8,13 +8,16 @@
 #include <arpa/inet.h>
 #include <linux/if.h>
 #include <linux/if_addr.h>
+#include <linux/if_bridge.h>
 #include <linux/if_link.h>
 #include <linux/neighbour.h>
 #include <linux/rtnetlink.h>
 
 #include "config/config.h"
+#include "gateway/base/str.h"
 #include "overlay/model.h"
 #include "overlay/msg_put.h"
+#include "overlay/port_flags.h"
 
 static void link_header(struct nl_msg *msg, uint32_t ifindex)
 {
@@ -54,6 +57,10 @@ static void put_kind(struct nl_msg *msg, const struct link *l, unsigned attrs, b
 		put_vxlan(msg, &l->vxlan, create);
 	if (l->kind == LINK_BRIDGE && attrs & LA_MCAST_SNOOP)
 		msg_put_u8(msg, IFLA_BR_MCAST_SNOOPING, l->mcast_snoop);
+	if (l->kind == LINK_BRIDGE && attrs & LA_STP)
+		msg_put_u32(msg, IFLA_BR_STP_STATE, l->stp);
+	if (l->kind == LINK_BRIDGE && attrs & LA_AGEING)
+		msg_put_u32(msg, IFLA_BR_AGEING_TIME, l->ageing);
 	if (l->kind == LINK_VRF)
 		msg_put_u32(msg, IFLA_VRF_TABLE, l->table);
 	(void)nla_nest_end(msg, data);
@@ -92,6 +99,21 @@ static void put_addrgen(struct nl_msg *msg, bool on)
 	(void)nla_nest_end(msg, af_spec);
 }
 
+/* What a new port has. */
+static void put_port(struct nl_msg *msg, unsigned attrs)
+{
+	struct nlattr *info = msg_nest(msg, IFLA_LINKINFO), *data;
+
+	msg_put_str(msg, IFLA_INFO_SLAVE_KIND, "bridge");
+	data = msg_nest(msg, IFLA_INFO_SLAVE_DATA);
+	for (size_t i = 0; i < ARRAY_SIZE(port_flags) && attrs & LA_PORT; i++)
+		msg_put_u8(msg, port_flags[i].attr, port_flags[i].usual);
+	if (attrs & LA_PORT_STATE)
+		msg_put_u8(msg, IFLA_BRPORT_STATE, BR_STATE_FORWARDING);
+	(void)nla_nest_end(msg, data);
+	(void)nla_nest_end(msg, info);
+}
+
 void build_link_set(struct nl_msg *msg, const struct link *l, unsigned attrs, uint32_t ifindex, uint32_t master)
 {
 	link_header(msg, ifindex);
@@ -105,6 +127,8 @@ void build_link_set(struct nl_msg *msg, const struct link *l, unsigned attrs, ui
 		msg_put_u32(msg, IFLA_MASTER, master);
 	if (attrs & LA_ADDRGEN)
 		put_addrgen(msg, l->addrgen);
+	if (attrs & (LA_PORT | LA_PORT_STATE))
+		put_port(msg, attrs);
 }
 
 void build_link_kind(struct nl_msg *msg, const struct link *l, uint32_t ifindex)

@@ -15,7 +15,8 @@ struct nl_msg;
 
 /* RTM_NEWLINK, create: what must be there from the first moment on: kind, name, ifindex, group, MAC, MTU, master. */
 void build_link_create(struct nl_msg *msg, const struct link *l, unsigned attrs, uint32_t ifindex, uint32_t master);
-/* RTM_NEWLINK on an existing link: attrs of LA_MTU, LA_MAC, LA_ALIAS, LA_ADDRGEN, LA_MASTER. */
+/* RTM_NEWLINK on an existing link: attrs of LA_MTU, LA_MAC, LA_ALIAS, LA_ADDRGEN, LA_MASTER, LA_PORT,
+ * LA_PORT_STATE. */
 void build_link_set(struct nl_msg *msg, const struct link *l, unsigned attrs, uint32_t ifindex, uint32_t master);
 /* RTM_NEWLINK on an existing link of its kind: what only this kind has. */
 void build_link_kind(struct nl_msg *msg, const struct link *l, uint32_t ifindex);

@@ -368,8 +368,8 @@ static void want_members(
 	for (size_t i = 0; i < seg->members.n; i++) {
 		struct link *l = model_add_link(w->m, seg->members.v[i]);
 
-		l->attrs = LA_UP | LA_MASTER | LA_MTU;
-		l->up = true;
+		l->attrs = LA_UP | LA_MASTER | LA_MTU | LA_PORT | LA_PORT_STATE;
+		l->up = l->forwarding = true;
 		l->mtu = mtu;
 		set_name(l->master, bridge);
 		l->object = object;
@@ -412,9 +412,12 @@ static const char *want_bridged(
 
 	overlay_bridge_name(seg->vni, name);
 	l = want_vxlan(w, seg, mtu, object);
+	l->attrs |= LA_PORT | LA_PORT_STATE;
+	l->forwarding = true;
 	set_name(l->master, name);
 	l = want_device(w, LINK_BRIDGE, name, FAIRWAY_IFINDEX_BRIDGE | seg->vni, mtu, object);
-	l->attrs |= LA_MAC | LA_MCAST_SNOOP;
+	l->attrs |= LA_MAC | LA_MCAST_SNOOP | LA_STP | LA_AGEING;
+	l->ageing = BRIDGE_AGEING;
 	l->mac = mac_addr_derive(w->cfg->system->hostname, seg->vni);
 	l->addrgen = segment_carries_ipv6(seg);
 	set_name(l->master, vrf);

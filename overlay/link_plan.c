@@ -23,6 +23,7 @@
 #include "overlay/model.h"
 #include "overlay/mtu.h"
 #include "overlay/overlay.h"
+#include "overlay/port_flags.h"
 
 static const char alias_prefix[] = "fairway: ";
 
@@ -227,7 +228,8 @@ static void create_link(struct walk *w, const struct link *want)
 	unsigned rank = want->kind == LINK_VRF ? MAKE_VRF : want->kind == LINK_BRIDGE ? MAKE_BRIDGE : MAKE_VXLAN;
 	unsigned change = want->attrs;
 
-	/* On a new device it is on: no need to ask for it, device by device. */
+	/* What a new device and a new port have anyway: no need to ask for it, device by device. */
+	change &= ~(unsigned)(LA_STP | LA_AGEING | LA_PORT | LA_PORT_STATE);
 	if (want->tx_csum)
 		change &= ~(unsigned)LA_TX_CSUM;
 	plan_add(w->plan, STEP_MAKE, rank, want->object, NULL,
@@ -289,6 +291,16 @@ static unsigned differences(const struct link *want, const struct link *have, co
 		d |= LA_VXLAN;
 	if (want->mcast_snoop != have->mcast_snoop)
 		d |= LA_MCAST_SNOOP;
+	if (want->stp != have->stp)
+		d |= LA_STP;
+	if (want->ageing != have->ageing)
+		d |= LA_AGEING;
+	if (d & LA_MASTER & want->attrs) /* a new port begins anew */
+		return d & want->attrs & have->attrs;
+	if (want->port_unusual != have->port_unusual)
+		d |= LA_PORT;
+	if (want->forwarding != have->forwarding)
+		d |= LA_PORT_STATE;
 	/* What could not be read (IPv6 of a kernel without it) is not there to be changed. */
 	return d & want->attrs & have->attrs;
 }
@@ -342,6 +354,31 @@ static void text_mtu(struct buf *out, const struct link *want, const struct link
 			have->mtu < MTU_VXLAN_MAX ? have->mtu : MTU_VXLAN_MAX);
 }
 
+static void text_port_flags(struct buf *out, unsigned unusual)
+{
+	const char *between = ", port flags: ";
+
+	for (size_t i = 0; i < ARRAY_SIZE(port_flags); i++)
+		if (unusual & 1U << i) {
+			buf_printf(out, "%s%s %s", between, port_flags[i].name, port_flags[i].usual ? "on" : "off");
+			between = ", ";
+		}
+}
+
+static void text_bridging(struct buf *out, unsigned change, const struct link *want, const struct link *have)
+{
+	if (change & LA_MCAST_SNOOP)
+		buf_printf(out, ", multicast snooping %s", want->mcast_snoop ? "on" : "off");
+	if (change & LA_STP)
+		buf_printf(out, ", spanning tree %s", want->stp ? "on" : "off");
+	if (change & LA_AGEING)
+		buf_printf(out, ", ageing time %" PRIu32 " s", want->ageing / 100);
+	if (change & LA_PORT_STATE)
+		buf_printf(out, ", port forwards");
+	if (change & LA_PORT)
+		text_port_flags(out, have->port_unusual);
+}
+
 /* ", up, MTU 1500 -> 9000": each difference, in the operator's words. */
 static void text_changes(
 	struct buf *out, unsigned change, const struct link *want, const struct link *have, const char *have_master)
@@ -364,8 +401,7 @@ static void text_changes(
 		buf_printf(out, ", checksum offload %s", want->tx_csum ? "on" : "off");
 	if (change & LA_VXLAN)
 		text_vxlan(out, &want->vxlan, &have->vxlan);
-	if (change & LA_MCAST_SNOOP)
-		buf_printf(out, ", multicast snooping %s", want->mcast_snoop ? "on" : "off");
+	text_bridging(out, change, want, have);
 }
 
 /*
@@ -395,16 +431,28 @@ static bool is_taken(const struct walk *w, const struct link *want, const char *
 	return true;
 }
 
+/* The kernel has no bridges within bridges. */
+static bool is_bridge_itself(const struct walk *w, const struct link *want, const struct link *have)
+{
+	if (!(want->attrs & LA_PORT) || have->kind != LINK_BRIDGE)
+		return false;
+	plan_conflict(w->plan, want->object, "members: %s is a bridge itself; a bridge cannot be a port of a bridge",
+		want->name);
+	return true;
+}
+
 static void change_link(struct walk *w, const struct link *want, const struct link *have)
 {
 	const char *master = master_left(w, have);
 	unsigned change = differences(want, have, master);
 	struct buf text = {0};
 
-	if (!change || (change & LA_MASTER && is_taken(w, want, master)))
+	if (is_bridge_itself(w, want, have) || !change || (change & LA_MASTER && is_taken(w, want, master)))
 		return;
 	text_changes(&text, change, want, have, master);
-	plan_add(w->plan, STEP_MAKE, MAKE_LINK, want->object, interrupted(w, change, want, have, master),
+	/* With a spanning tree the kernel lets nobody set the state of a port: that first. */
+	plan_add(w->plan, STEP_MAKE, change & LA_STP ? MAKE_BRIDGE : MAKE_LINK, want->object,
+		interrupted(w, change, want, have, master),
 		walk_step(w,
 			(struct overlay_step){
 				.op = OP_LINK_CHANGE, .change = change, .link = want, .ifindex = have->ifindex}),

@@ -154,6 +154,8 @@ static void merge_link(struct link *into, const struct link *from)
 		into->mtu = into->mtu < from->mtu ? into->mtu : from->mtu;
 	else if (from->attrs & LA_MTU)
 		into->mtu = from->mtu;
+	if (from->attrs & LA_PORT_STATE)
+		into->forwarding = from->forwarding;
 	if (from->attrs & LA_MASTER & ~into->attrs) {
 		memcpy(into->master, from->master, sizeof(into->master));
 		into->object = from->object;

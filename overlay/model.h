@@ -4,8 +4,8 @@
  * say what is wanted (desired.c), what is there (netlink.c) and, in tests, what a fake kernel holds; a plan is the
  * merge walk of two.
  *
- * How we know our own: links by device group, addresses and routes by protocol number, FDB entries by standing,
- * permanent, on one of our VXLAN devices.
+ * How we know our own: links by device group, addresses and routes by protocol number, FDB entries by not ageing,
+ * on one of our VXLAN devices.
  */
 #pragma once
 
@@ -43,7 +43,13 @@ enum {
 	LA_VXLAN = 1 << 7,	 /* the vxlan struct */
 	LA_TABLE = 1 << 8,	 /* VRF */
 	LA_MCAST_SNOOP = 1 << 9, /* bridge */
+	LA_STP = 1 << 10,	 /* bridge */
+	LA_AGEING = 1 << 11,	 /* bridge */
+	LA_PORT = 1 << 12,	 /* port of a bridge: its flags */
+	LA_PORT_STATE = 1 << 13, /* observed: only where the kernel itself would have it forwarding */
 };
+
+enum { BRIDGE_AGEING = 30000 }; /* clock ticks: the kernel's default */
 
 struct vxlan_attrs {
 	uint32_t vni;
@@ -71,6 +77,10 @@ struct link {
 	bool addrgen; /* true: EUI-64, false: none */
 	bool tx_csum;
 	bool mcast_snoop;
+	bool stp;
+	uint32_t ageing;
+	unsigned port_unusual; /* bits: rows of port_flags */
+	bool forwarding;       /* port of a bridge */
 	uint32_t table;
 	struct vxlan_attrs vxlan;
 	const char *object; /* wanted: "segment gpu", "line ali-a" */

@@ -38,7 +38,7 @@ enum {
 };
 
 /*
- * Neighbours: only permanent entries of an FDB. Routes: ours, or what took the place of another. All else passes:
+ * Neighbours: only entries of an FDB that do not age. Routes: ours, or what took the place of another. All else passes:
  * links, addresses, and the per-interface sysctls that the kernel tells of.
  */
 static int attach_filter(int fd)
@@ -55,8 +55,8 @@ static int attach_filter(int fd)
 		[NEIGH] = BPF_STMT(BPF_LD | BPF_B | BPF_ABS, AT_NEIGH_FAMILY),
 		[NEIGH + 1] = BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, AF_BRIDGE, 0, TO(DROP, NEIGH + 1)),
 		[NEIGH + 2] = BPF_STMT(BPF_LD | BPF_H | BPF_ABS, AT_NEIGH_STATE),
-		[NEIGH + 3] = BPF_JUMP(
-			BPF_JMP | BPF_JSET | BPF_K, htons(NUD_PERMANENT), TO(PASS, NEIGH + 3), TO(DROP, NEIGH + 3)),
+		[NEIGH + 3] = BPF_JUMP(BPF_JMP | BPF_JSET | BPF_K, htons(NUD_PERMANENT | NUD_NOARP),
+			TO(PASS, NEIGH + 3), TO(DROP, NEIGH + 3)),
 		[ROUTE] = BPF_STMT(BPF_LD | BPF_B | BPF_ABS, AT_ROUTE_PROTO),
 		[ROUTE + 1] = BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, FAIRWAY_PROTO, TO(PASS, ROUTE + 1), 0),
 		[ROUTE + 2] = BPF_STMT(BPF_LD | BPF_H | BPF_ABS, AT_FLAGS),

@@ -19,6 +19,7 @@
 #include "gateway/base/arena.h"
 #include "gateway/base/str.h"
 #include "overlay/model.h"
+#include "overlay/port_flags.h"
 #include "overlay/sysctl.h"
 
 /* --- attributes of unknown length --- */
@@ -116,23 +117,52 @@ static void parse_vxlan(struct nlattr *data, struct link *l)
 	l->attrs |= LA_VXLAN;
 }
 
+static void parse_bridge(struct nlattr *data, struct link *l)
+{
+	struct nlattr *tb[IFLA_BR_MAX + 1];
+
+	if (!get_nested(data, tb, IFLA_BR_MAX))
+		return;
+	l->mcast_snoop = get_u8(tb[IFLA_BR_MCAST_SNOOPING]);
+	l->stp = get_u32(tb[IFLA_BR_STP_STATE]);
+	l->ageing = get_u32(tb[IFLA_BR_AGEING_TIME]);
+	l->attrs |= (tb[IFLA_BR_MCAST_SNOOPING] ? LA_MCAST_SNOOP : 0) | (tb[IFLA_BR_STP_STATE] ? LA_STP : 0) |
+		(tb[IFLA_BR_AGEING_TIME] ? LA_AGEING : 0);
+}
+
+static void parse_port(struct nlattr *data, struct link *l)
+{
+	struct nlattr *tb[IFLA_BRPORT_MAX + 1];
+
+	if (!get_nested(data, tb, IFLA_BRPORT_MAX))
+		return;
+	for (size_t i = 0; i < ARRAY_SIZE(port_flags); i++) {
+		const struct nlattr *flag = tb[port_flags[i].attr];
+
+		if (flag && (get_u8(flag) != 0) != port_flags[i].usual)
+			l->port_unusual |= 1U << i;
+	}
+	l->forwarding = get_u8(tb[IFLA_BRPORT_STATE]) == BR_STATE_FORWARDING;
+	l->attrs |= LA_PORT | (tb[IFLA_BRPORT_STATE] ? LA_PORT_STATE : 0);
+}
+
 static void parse_linkinfo(struct nlattr *linkinfo, struct link *l)
 {
-	struct nlattr *tb[IFLA_INFO_MAX + 1], *data[IFLA_BR_MAX + 1];
+	struct nlattr *tb[IFLA_INFO_MAX + 1], *data[IFLA_VRF_MAX + 1];
 	char kind[16];
 
 	if (!get_nested(linkinfo, tb, IFLA_INFO_MAX))
 		return;
+	get_str(tb[IFLA_INFO_SLAVE_KIND], kind, sizeof(kind));
+	if (str_eq(kind, "bridge"))
+		parse_port(tb[IFLA_INFO_SLAVE_DATA], l);
 	get_str(tb[IFLA_INFO_KIND], kind, sizeof(kind));
 	if (str_eq(kind, "vxlan")) {
 		l->kind = LINK_VXLAN;
 		parse_vxlan(tb[IFLA_INFO_DATA], l);
 	} else if (str_eq(kind, "bridge")) {
 		l->kind = LINK_BRIDGE;
-		if (get_nested(tb[IFLA_INFO_DATA], data, IFLA_BR_MAX) && data[IFLA_BR_MCAST_SNOOPING]) {
-			l->mcast_snoop = get_u8(data[IFLA_BR_MCAST_SNOOPING]);
-			l->attrs |= LA_MCAST_SNOOP;
-		}
+		parse_bridge(tb[IFLA_INFO_DATA], l);
 	} else if (str_eq(kind, "vrf")) {
 		l->kind = LINK_VRF;
 		if (get_nested(tb[IFLA_INFO_DATA], data, IFLA_VRF_MAX) && data[IFLA_VRF_TABLE]) {
@@ -194,6 +224,18 @@ static void parse_counters(const struct nlattr *a, struct link_note *note)
 	note->tx_errors = s.tx_errors;
 }
 
+/*
+ * The kernel disables a port that is down or without carrier, and does so together with the operational state: such a
+ * port tells nothing. See also observe_parse_links_end().
+ */
+static void forget_state_of_idle_port(struct link *l, unsigned flags)
+{
+	const unsigned busy = IFF_UP | IFF_RUNNING | IFF_LOWER_UP;
+
+	if ((flags & busy) != busy)
+		l->attrs &= ~(unsigned)LA_PORT_STATE;
+}
+
 int observe_parse_link(struct observe_parser *p, struct nlmsghdr *h)
 {
 	struct kernel_model *m = p->model;
@@ -228,6 +270,7 @@ int observe_parse_link(struct observe_parser *p, struct nlmsghdr *h)
 		get_bytes(tb[IFLA_ADDRESS], &l->mac, sizeof(l->mac)))
 		l->attrs |= LA_MAC;
 	parse_linkinfo(tb[IFLA_LINKINFO], l);
+	forget_state_of_idle_port(l, info.ifi_flags);
 	parse_af_spec(m, tb[IFLA_AF_SPEC], l);
 	parse_counters(tb[IFLA_STATS64], note);
 	note->our_vxlan = l->ours && l->kind == LINK_VXLAN;
@@ -260,8 +303,12 @@ void observe_parse_links_end(struct observe_parser *p)
 	for (size_t i = 0; i < p->n_notes; i++) {
 		const struct link_note *master = p->notes[i].master ? find(p, p->notes[i].master) : NULL;
 
-		if (master)
-			memcpy(p->model->links[p->notes[i].link].master, master->name, sizeof(master->name));
+		if (!master)
+			continue;
+		memcpy(p->model->links[p->notes[i].link].master, master->name, sizeof(master->name));
+		/* A bridge that is down disables its ports, and enables them when it comes up. */
+		if (!p->model->links[master->link].up)
+			p->model->links[p->notes[i].link].attrs &= ~(unsigned)LA_PORT_STATE;
 	}
 }
 
@@ -313,7 +360,8 @@ int observe_parse_fdb(struct observe_parser *p, struct nlmsghdr *h)
 	note = find(p, (uint32_t)info.ndm_ifindex);
 	if (!note || !note->our_vxlan || !get_bytes(tb[NDA_LLADDR], &mac, sizeof(mac)))
 		return 0;
-	if (!(info.ndm_state & NUD_PERMANENT)) {
+	/* bridge(8) calls them permanent and static; neither ages. */
+	if (!(info.ndm_state & (NUD_PERMANENT | NUD_NOARP))) {
 		note->n_learned++;
 		return 0;
 	}

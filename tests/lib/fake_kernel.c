@@ -73,10 +73,29 @@ static unsigned attrs_of(enum link_kind kind)
 	if (kind == LINK_VXLAN)
 		attrs |= LA_VXLAN | LA_TX_CSUM;
 	if (kind == LINK_BRIDGE)
-		attrs |= LA_MCAST_SNOOP;
+		attrs |= LA_MCAST_SNOOP | LA_STP | LA_AGEING;
 	if (kind == LINK_VRF)
 		attrs |= LA_TABLE;
 	return attrs;
+}
+
+/* Not by model_link(): a link that was just added is not in its place yet. */
+static bool is_bridge(const struct fake_kernel *k, const char *name)
+{
+	for (size_t i = 0; i < k->m.n_links; i++)
+		if (str_eq(k->m.links[i].name, name))
+			return k->m.links[i].kind == LINK_BRIDGE;
+	return false;
+}
+
+/* A port begins with what the kernel gives it; what is no port shows nothing of that. */
+static void become_port(struct fake_kernel *k, struct link *l)
+{
+	const unsigned port = LA_PORT | LA_PORT_STATE;
+
+	l->port_unusual = 0;
+	l->forwarding = true;
+	l->attrs = l->master[0] && is_bridge(k, l->master) ? l->attrs | port : l->attrs & ~port;
 }
 
 static void set_attrs(struct fake_kernel *k, struct link *l, const struct link *to, unsigned change)
@@ -85,8 +104,10 @@ static void set_attrs(struct fake_kernel *k, struct link *l, const struct link *
 		l->up = to->up;
 	if (change & LA_MTU)
 		l->mtu = to->mtu;
-	if (change & LA_MASTER)
+	if (change & LA_MASTER) {
 		memcpy(l->master, to->master, sizeof(l->master));
+		become_port(k, l);
+	}
 	if (change & LA_MAC)
 		l->mac = to->mac;
 	if (change & LA_ALIAS)
@@ -101,6 +122,14 @@ static void set_attrs(struct fake_kernel *k, struct link *l, const struct link *
 		l->table = to->table;
 	if (change & LA_MCAST_SNOOP)
 		l->mcast_snoop = to->mcast_snoop;
+	if (change & LA_STP)
+		l->stp = to->stp;
+	if (change & LA_AGEING)
+		l->ageing = to->ageing;
+	if (change & LA_PORT)
+		l->port_unusual = 0;
+	if (change & LA_PORT_STATE)
+		l->forwarding = true;
 }
 
 static bool master_exists(struct fake_kernel *k, const struct link *l, unsigned change)
@@ -133,6 +162,7 @@ static int create_link(struct fake_kernel *k, const struct overlay_step *s)
 	l->mtu = 1500;
 	l->alias = "";
 	l->addrgen = l->tx_csum = l->mcast_snoop = true;
+	l->ageing = BRIDGE_AGEING;
 	l->attrs = attrs_of(want->kind);
 	set_attrs(k, l, want, s->change);
 	return 0;
@@ -196,6 +226,7 @@ static void forget_link(struct fake_kernel *k, const char *name)
 	for (size_t i = 0; i < k->m.n_links; i++)
 		if (str_eq(k->m.links[i].master, name)) {
 			k->m.links[i].master[0] = '\0';
+			become_port(k, &k->m.links[i]);
 			if (vrf)
 				cycle(k, k->m.links[i].name);
 		}

@@ -9,6 +9,11 @@ import netns
 OURS = {"4001": "ours", "4002": "ours"}
 
 
+# Flags of a bridge port.
+PORT = ("learning", "flood", "mcast_flood", "bcast_flood", "isolated", "locked", "neigh_suppress", "proxy_arp", "hairpin", "guard",
+        "root_block", "fastleave")
+
+
 def _json(ns, *argv):
     out = netns.run(*argv, ns=ns).stdout.strip()
     return json.loads(out) if out else []
@@ -20,7 +25,12 @@ def links(ns):
     for link in _json(ns, "ip", "-j", "-d", "link", "show"):
         info = link.get("linkinfo", {})
         data = info.get("info_data", {})
-        keep = {k: data[k] for k in ("id", "local", "local6", "port", "ttl", "df", "tos", "learning", "mcast_snooping") if k in data}
+        keep = {k: data[k] for k in ("id", "local", "local6", "port", "ttl", "df", "tos", "learning", "mcast_snooping", "stp_state", "ageing_time") if k in data}
+        port = info.get("info_slave_data", {}) if info.get("info_slave_kind") == "bridge" else {}
+        keep["port flags"] = {k: port[k] for k in PORT if k in port}
+        # Without carrier the kernel disables a port itself.
+        if "LOWER_UP" in link["flags"]:
+            keep["port state"] = port.get("state")
         # A bridge's VXLAN port never speaks with its own MAC: the kernel picks one.
         mac = None if info.get("info_kind") == "vxlan" and "master" in link else link.get("address")
         found[link["ifname"]] = {"kind": info.get("info_kind"), "mtu": link["mtu"], "master": link.get("master"), "mac": mac,
@@ -49,9 +59,9 @@ def routes(ns):
 
 
 def fdb(ns, device=None):
-    """{(device, MAC, destination)} of permanent entries with a destination."""
+    """{(device, MAC, destination)} of entries with a destination that do not age."""
     entries = _json(ns, "bridge", "-j", "fdb", "show", *(["dev", device] if device else []))
-    return {(e.get("ifname", device), e["mac"], e["dst"]) for e in entries if e.get("state") == "permanent" and "dst" in e}
+    return {(e.get("ifname", device), e["mac"], e["dst"]) for e in entries if e.get("state") in ("permanent", "static") and "dst" in e}
 
 
 def ruleset(ns):

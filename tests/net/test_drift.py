@@ -25,6 +25,20 @@ DAMAGE = {
     "replication entry deleted": "bridge fdb del 00:00:00:00:00:00 dev vx10010 dst 10.255.1.1",
     "replication entry over ipv6 deleted": "bridge fdb del 00:00:00:00:00:00 dev vx10030 dst fd00:255:1::1",
     "foreign replication entry added": "bridge fdb append 00:00:00:00:00:00 dev vx10010 dst 10.255.9.9",
+    "static entry for a host added": "bridge fdb replace {mac} dev vx10010 dst 10.9.9.8 self static",
+    "static entry for nobody added": "bridge fdb replace 02:00:00:00:00:99 dev vx10010 dst 10.9.9.8 self static",
+    "port isolated": "bridge link set dev vx10010 isolated on",
+    "port without broadcast": "bridge link set dev vx10010 bcast_flood off",
+    "port without unknown unicast": "bridge link set dev vx10010 flood off",
+    "port without multicast": "bridge link set dev vx10010 mcast_flood off",
+    "port without learning": "bridge link set dev vx10010 learning off",
+    "port locked": "bridge link set dev vx10010 locked on",
+    "port suppresses neighbours": "bridge link set dev vx10010 neigh_suppress on",
+    "port disabled": "bridge link set dev vx10010 state 0",
+    "member isolated": "bridge link set dev eth0 isolated on",
+    "member disabled": "bridge link set dev eth0 state 0",
+    "spanning tree on": "ip link set br10010 type bridge stp_state 1",
+    "ageing time of a bridge changed": "ip link set br10010 type bridge ageing_time 0",
     "vtep address removed": "ip addr del 10.255.0.1/32 dev lo",
     "ipv6 vtep address removed": "ip addr del fd00:255::1/128 dev lo",
     "interface address removed": "ip addr del 10.1.0.1/24 dev eth1",
@@ -44,7 +58,8 @@ def test_repaired_within_a_second_logged_once_and_shown(pair, name):
     before = kernel.snapshot(gw.ns)
     repairs = gw.status()["repairs"]
     logged = len(repair_lines(gw))
-    netns.run(*DAMAGE[name].split(), ns=gw.ns)
+    damage = DAMAGE[name].format(mac=kernel.links(pair.h2)["eth0"]["mac"])
+    netns.run(*damage.split(), ns=gw.ns)
     assert process.wait_until(lambda: gw.status()["repairs"] > repairs, 1), "no repair within a second"
     # One repair may take a look or two more, where the kernel takes down more than was deleted.
     whole = process.wait_until(lambda: not kernel.difference(before, kernel.snapshot(gw.ns)), 1)
@@ -55,6 +70,16 @@ def test_repaired_within_a_second_logged_once_and_shown(pair, name):
     assert len(lines) == status["repairs"] - repairs == 1, lines
     path = sites.path("lan6-ipv4" if "over ipv6" in name else "net-ipv6" if name.startswith(("route", "ipv6 route")) else "lan-ipv4")
     assert probe.ping(pair.h1, path.far[2], path.near[2])
+
+
+def test_ports_isolated_from_each_other_lose_traffic_only_until_the_repair(pair):
+    gw, path = pair.gw1, sites.path("lan-ipv4")
+    gw.stop()
+    for port in ("vx10010", "eth0"):
+        netns.run("bridge", "link", "set", "dev", port, "isolated", "on", ns=gw.ns)
+    assert not probe.ping(pair.h1, path.far[2], path.near[2], timeout=1)
+    gw.boot()
+    assert probe.ping(pair.h1, path.far[2], path.near[2], timeout=2)
 
 
 def repair_lines(gw):

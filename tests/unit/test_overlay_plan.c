@@ -15,6 +15,7 @@
 #include "gateway/base/arena.h"
 #include "gateway/base/str.h"
 #include "overlay/overlay.h"
+#include "overlay/port_flags.h"
 #include "tests/lib/overlay_fixture.h"
 
 #define LINES                                                                                                          \
@@ -686,6 +687,73 @@ static void test_drift(void **state)
 	fixture_close(&f);
 }
 
+static struct link *kernel_link(struct overlay_fixture *f, const char *name)
+{
+	for (size_t i = 0; i < f->kernel.m.n_links; i++)
+		if (str_eq(f->kernel.m.links[i].name, name))
+			return &f->kernel.m.links[i];
+	fail_msg("no link %s", name);
+	return NULL;
+}
+
+static unsigned port_bit(const char *name)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(port_flags); i++)
+		if (str_eq(port_flags[i].name, name))
+			return 1U << i;
+	fail_msg("no port flag %s", name);
+	return 0;
+}
+
+/* Ports of our bridges, and the bridges, are as the kernel makes them. */
+static void test_drift_of_ports(void **state)
+{
+	static const char text[] = HEAD "segments:\n" GPU("");
+	struct overlay_fixture f;
+
+	(void)state;
+	open_with(&f, text);
+	kernel_link(&f, "vx10")->port_unusual = port_bit("isolated") | port_bit("flood");
+	change_to(&f, text, "+ segment gpu: vx10: port flags: flood on, isolated off [none]\n");
+	kernel_link(&f, "e3")->forwarding = false;
+	change_to(&f, text, "+ segment gpu: e3: port forwards [none]\n");
+	/* The bridge first: with a spanning tree nobody may set the state of a port. */
+	kernel_link(&f, "br10")->stp = true;
+	kernel_link(&f, "br10")->ageing = 0;
+	(void)snprintf(kernel_link(&f, "e3")->name, 16, "a0");
+	model_seal(&f.kernel.m);
+	kernel_link(&f, "a0")->forwarding = false;
+	change_to(&f,
+		HEAD "segments:\n  - {name: gpu, vni: 10, mode: bridged, members: [a0], gateway: [10.1.0.1/24], "
+		     "remotes: [r]}\n",
+		"+ segment gpu: br10: spanning tree off, ageing time 300 s [none]\n"
+		"+ segment gpu: a0: port forwards [none]\n");
+	/* One that is idle tells nothing; one that joins begins anew. */
+	kernel_link(&f, "vx10")->forwarding = false;
+	kernel_link(&f, "vx10")->attrs &= ~(unsigned)LA_PORT_STATE;
+	kernel_link(&f, "a0")->master[0] = '\0';
+	kernel_link(&f, "a0")->port_unusual = port_bit("locked");
+	change_to(&f,
+		HEAD "segments:\n  - {name: gpu, vni: 10, mode: bridged, members: [a0], gateway: [10.1.0.1/24], "
+		     "remotes: [r]}\n",
+		"+ segment gpu: a0: joins br10 [none]\n");
+	fixture_close(&f);
+}
+
+static void test_member_that_is_a_bridge(void **state)
+{
+	struct overlay_fixture f;
+
+	(void)state;
+	fixture_open(&f);
+	(void)foreign_link(&f, LINK_BRIDGE, "e3");
+	fixture_add_interfaces(&f, fixture_config(&f, HEAD "segments:\n" GPU("")));
+	assert_conflict(&f, fixture_config(&f, HEAD "segments:\n" GPU("")), "segment gpu",
+		"members: e3 is a bridge itself; a bridge cannot be a port of a bridge");
+	assert_false(fixture_has_step(&f, "segment gpu", "e3"));
+	fixture_close(&f);
+}
+
 /* Leftovers of a gateway that crashed, and of an older config; a card that somebody put into our group stays. */
 static void test_leftovers(void **state)
 {
@@ -759,6 +827,8 @@ int main(void)
 		cmocka_unit_test(test_missing_interface),
 		cmocka_unit_test(test_foreign_address),
 		cmocka_unit_test(test_drift),
+		cmocka_unit_test(test_drift_of_ports),
+		cmocka_unit_test(test_member_that_is_a_bridge),
 		cmocka_unit_test(test_leftovers),
 		cmocka_unit_test(test_teardown),
 	};
