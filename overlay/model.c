@@ -9,22 +9,8 @@
 #include "gateway/base/arena.h"
 #include "gateway/base/str.h"
 
-/* Room for one more at the end of an array in the arena; the old array stays behind there. */
-static void *grow(struct arena *arena, void *array, size_t n, size_t *cap, size_t size)
-{
-	void *larger;
-
-	if (n < *cap)
-		return array;
-	*cap = *cap ? 2 * *cap : 16;
-	larger = arena_array(arena, *cap, size);
-	if (n > 0)
-		memcpy(larger, array, n * size);
-	return larger;
-}
-
 #define GROW(m, array)                                                                                                 \
-	((m)->array = grow((m)->arena, (m)->array, (m)->n_##array, &(m)->cap_##array, sizeof(*(m)->array)))
+	((m)->array = arena_grow((m)->arena, (m)->array, (m)->n_##array, &(m)->cap_##array, sizeof(*(m)->array)))
 
 struct link *model_add_link(struct kernel_model *m, const char *name)
 {
