@@ -144,11 +144,11 @@ check-net: build $(patsubst %.c,$(BUILD)/%,$(SELFTEST)) ## real kernel, real pac
 OURS_C := $(sort $(SOURCES) $(TESTSRC))
 
 lint: check-layers ## formatting, clang-tidy, cppcheck, layers, scripts, man pages, generated files
-	clang-format --dry-run -Werror $(OURS_C) $(HEADERS)
+	@clang-format --dry-run -Werror $(OURS_C) $(HEADERS)
 	@printf '%s\n' $(OURS_C) | xargs -P $(JOBS) -n 6 tests/lib/tidy.sh $(NL_CFLAGS)
-	cppcheck --quiet --std=c11 -j $(JOBS) --enable=warning,performance,portability --inline-suppr --error-exitcode=1 \
+	@cppcheck --quiet --std=c11 -j $(JOBS) --enable=warning,performance,portability --inline-suppr --error-exitcode=1 \
 		--suppressions-list=tests/lib/cppcheck.suppress -D_GNU_SOURCE -I. $(SOURCES)
-	$(PYTHON) -m compileall -q tests >/dev/null && find tests -name __pycache__ -prune -exec rm -r {} +
+	@$(PYTHON) -m compileall -q tests >/dev/null && find tests -name __pycache__ -prune -exec rm -r {} +
 	@for m in docs/man/*.[1-8]; do mandoc -Tlint -Wwarning $$m || exit 1; done
 	@$(MAKE) --no-print-directory lint-generated
 
@@ -159,7 +159,7 @@ lint-generated: $(BUILD)/gen_exports
 	@$(BUILD)/gen_exports yang | cmp - docs/fairway.yang
 
 check-layers: $(call obj,$(LIBSRC)) ## the design's seams: who may include whom, and what is pure
-	$(PYTHON) -B tests/lib/check_layers.py $(BUILD)/obj
+	@$(PYTHON) -B tests/lib/check_layers.py $(BUILD)/obj
 
 format: ## clang-format in place
 	clang-format -i $(OURS_C) $(HEADERS)
