@@ -24,7 +24,7 @@ Q       := $(if $(V),,@)
 
 PKGS_RUN   := iproute2 nftables
 PKGS_BUILD := gcc make pkg-config libc6-dev libcap-dev libfyaml-dev libjansson-dev libmnl-dev libnftables-dev \
-              libnl-3-dev libnl-route-3-dev libsystemd-dev
+              libnl-3-dev libsystemd-dev
 PKGS_TEST  := clang clang-format clang-tidy cppcheck ethtool iperf3 iputils-ping libclang-rt-14-dev libcmocka-dev \
               libyang2-tools mandoc openvswitch-switch procps python3-jsonschema python3-pytest python3-scapy \
               python3-yaml tcpdump
@@ -43,7 +43,7 @@ endif
 HARDEN   := -fstack-protector-strong -fPIE
 LDHARDEN := -pie -Wl,-z,relro,-z,now,--as-needed
 
-LIBS     := libfyaml jansson libnl-3.0 libnl-route-3.0 libnftables libmnl libsystemd libcap
+LIBS     := libfyaml jansson libnl-3.0 libnftables libmnl libsystemd libcap
 pkgconf   = $(shell pkg-config --$(1) $(2) 2>/dev/null)
 
 ALL_CFLAGS  = -std=gnu17 $(CFLAGS) $(WARN) $(HARDEN) $(SANFLAGS) $(NL_CFLAGS)
