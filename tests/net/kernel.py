@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """What a namespace holds, as comparable values without counters, timers and other weather; read by other people's tools."""
 import json
+import time
 
 import netns
 
@@ -71,6 +72,16 @@ def ruleset(ns):
 
 def snapshot(ns):
     return {"links": links(ns), "addresses": addresses(ns), "routes": routes(ns), "fdb": fdb(ns), "nft": sorted(ruleset(ns).splitlines())}
+
+
+def lasting_difference(before, ns, timeout=3):
+    """What still differs when the kernel has had the time to tell its bridges of a port's carrier: up to a second."""
+    found = difference(before, snapshot(ns))
+    deadline = time.monotonic() + timeout
+    while found and time.monotonic() < deadline:
+        time.sleep(0.05)
+        found = difference(before, snapshot(ns))
+    return found
 
 
 def difference(before, after):

@@ -88,7 +88,7 @@ def test_what_can_change_in_place_does(pair, segment, what):
     assert device not in deleted.names()
     # The same file is the same machine, wherever it came from.
     pair.gw1.apply(sites.text(config()))
-    assert not kernel.difference(before, kernel.snapshot(pair.gw1.ns))
+    assert not kernel.lasting_difference(before, pair.gw1.ns)
 
 
 class DeletedLinks:
@@ -210,7 +210,7 @@ def test_a_step_that_fails_brings_the_previous_config_back(pair):
             done = pair.gw1.apply(sites.text(bad), expect=gateway.ROLLED_BACK)
             nothing_lost(stream)
         assert "busy" in done.stdout + done.stderr
-        assert not kernel.difference(before, kernel.snapshot(pair.gw1.ns))
+        assert not kernel.lasting_difference(before, pair.gw1.ns)
         status = pair.gw1.wait_converged().status()
         assert status["converged"] and not pair.gw1.plan()
     finally:
@@ -227,7 +227,7 @@ def test_a_bad_line_leaves_the_running_config_untouched(pair):
             done = pair.gw1.apply(bad, expect=gateway.REFUSED)
             assert "candidate.yaml:" in done.stderr or "candidate.yaml: error" in done.stderr, done.stderr
         nothing_lost(stream)
-    assert not kernel.difference(before, kernel.snapshot(pair.gw1.ns))
+    assert not kernel.lasting_difference(before, pair.gw1.ns)
     assert pair.gw1.config_file.read_text(encoding="utf-8") == file_before
     assert not pair.gw1.plan()
 
@@ -262,7 +262,7 @@ def test_of_ten_thousand_entries_the_bad_ones_are_named_by_line(pair):
     done = pair.gw1.apply(text, expect=gateway.REFUSED)
     named = [int(line.split(":")[1]) for line in done.stderr.splitlines() if ": error:" in line]
     assert named == numbers, done.stderr[:2000]
-    assert not kernel.difference(before, kernel.snapshot(pair.gw1.ns))
+    assert not kernel.lasting_difference(before, pair.gw1.ns)
 
 
 # --- boot -------------------------------------------------------------------------------------------------------------
@@ -277,7 +277,7 @@ def test_boot_is_a_commit_of_what_was_applied_last(pair):
     pair.gw1.kill()
     reboot(pair)
     pair.gw1.boot()
-    assert not kernel.difference(applied, kernel.snapshot(pair.gw1.ns))
+    assert not kernel.lasting_difference(applied, pair.gw1.ns)
     for label in STREAMS:
         path = sites.path(label)
         assert probe.ping(pair.h1, path.far[2], path.near[2])

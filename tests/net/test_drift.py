@@ -126,4 +126,4 @@ def test_drift_while_nobody_watches_is_repaired_at_the_start(pair):
     for damage in ("ip link del vx10010", "ip addr del 10.255.0.1/32 dev lo", "nft flush ruleset", "ip route del 10.2.0.0/24"):
         netns.run(*damage.split(), ns=pair.gw1.ns)
     pair.gw1.boot()
-    assert not kernel.difference(before, kernel.snapshot(pair.gw1.ns))
+    assert not kernel.lasting_difference(before, pair.gw1.ns)

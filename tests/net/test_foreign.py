@@ -113,7 +113,7 @@ def test_somebody_elses_object_in_the_way_is_named_and_stays(pair, make, names):
         sites.segment(spec, "net")["routes"].append({"prefix": "10.30.0.0/24", "via": "10.254.2.2"})
         done = pair.gw1.apply(sites.text(spec), expect=gateway.REFUSED)
         assert all(n in done.stdout + done.stderr for n in names), done.stdout + done.stderr
-        assert not kernel.difference(before, kernel.snapshot(ns))
+        assert not kernel.lasting_difference(before, ns)
     finally:
         netns.run("ip", *make.replace(" add ", " del ").split(" type ")[0].split(), ns=ns, check=False)
 
@@ -128,7 +128,7 @@ def test_leftovers_of_a_crash_are_adopted(pair):
         gw.boot()
         result = stream.stop(at_least=200)
     assert probe.lost(result) == 0, result
-    assert not kernel.difference(before, kernel.snapshot(gw.ns))
+    assert not kernel.lasting_difference(before, gw.ns)
 
 
 def test_half_made_leftovers_are_completed(pair):
@@ -140,6 +140,6 @@ def test_half_made_leftovers_are_completed(pair):
     netns.ip(gw.ns, f"link del vx10010\nlink del br10010\nlink add vx10010 index {index} type vxlan id 10010 dstport 4789\n"
                     "link set vx10010 group 4001\n")
     gw.boot()
-    assert not kernel.difference(before, kernel.snapshot(gw.ns))
+    assert not kernel.lasting_difference(before, gw.ns)
     path = sites.path("lan-ipv4")
     assert probe.ping(pair.h1, path.far[2])
