@@ -128,10 +128,13 @@ static void fill_bridged(struct nft_model *m, struct nft_chain *c)
 {
 	static const char *const extensions[] = {"0", "43-44", "51", "59-60"};
 
+	/* First what nearly all large packets are: whole ones of TCP, in trains. */
+	nft_add_rule(m, c, "ip protocol tcp ip frag-off & 0x3fff == 0 return");
+	nft_add_rule(m, c, "ip6 nexthdr tcp return");
 	for (size_t i = 0; i < ARRAY_SIZE(extensions); i++)
 		nft_add_rule(m, c, "ip6 nexthdr %s goto answer6", extensions[i]);
 	nft_add_rule(m, c, "ip frag-off 0x6000 goto answer");
-	nft_add_rule(m, c, "ip frag-off & 0x4000 == 0 goto without_df");
+	nft_add_rule(m, c, "ip frag-off & 0x4000 == 0 goto fragment");
 }
 
 static void fill_routed(struct nft_model *m, struct nft_chain *c)
@@ -139,7 +142,7 @@ static void fill_routed(struct nft_model *m, struct nft_chain *c)
 	nft_add_rule(m, c, "meta l4proto tcp return");
 	nft_add_rule(m, c, "meta protocol ip6 goto answer6");
 	nft_add_rule(m, c, "ip frag-off & 0x5fff == 0x4000 goto answer");
-	nft_add_rule(m, c, "ip frag-off & 0x4000 == 0 goto without_df");
+	nft_add_rule(m, c, "ip frag-off & 0x4000 == 0 goto fragment");
 }
 
 uint32_t toobig_bridge_chains(
@@ -147,17 +150,13 @@ uint32_t toobig_bridge_chains(
 {
 	size_t n;
 	const struct too_big *v = find_all(cfg, facts, m->arena, &n);
-	struct nft_chain *without_df;
 	struct chains chains;
 
 	if (n == 0)
 		return 0;
 	chains.answer = nft_add_chain(m, t, "answer", NULL);
 	chains.fragment = nft_add_chain(m, t, "fragment", NULL);
-	without_df = nft_add_chain(m, t, "without_df", NULL);
 	add_devices(m, t, &chains, v, n);
-	nft_add_rule(m, without_df, "ip protocol tcp ip frag-off & 0x3fff == 0 return");
-	nft_add_rule(m, without_df, "goto fragment");
 	fill_answer6(m, nft_add_chain(m, t, "answer6", NULL));
 	fill_bridged(m, nft_add_chain(m, t, "bridged", NULL));
 	fill_routed(m, nft_add_chain(m, t, "routed", NULL));
