@@ -3,6 +3,9 @@
  * The table of bridged segments; see overlay.h. Pure. The clamp and the answers to packets that are too big share one
  * chain a hook: each chain there costs about two percent of the packet rate, whatever is in it.
  *
+ * TCP is clamped, and so nothing of it is too big but its trains (GSO), which are most of the large packets: they are
+ * let go by the second comparison.
+ *
  * Priority 200: after whoever may drop a packet; what is not forwarded is neither clamped nor answered.
  */
 #include "overlay/overlay.h"
@@ -47,6 +50,6 @@ void bridge_render(const struct config *cfg, const struct facts *facts, struct n
 		if (clamps)
 			nft_add_rule(m, c, "tcp flags & (syn | rst) == syn jump clamp");
 		if (answers)
-			nft_add_rule(m, c, "meta length > %u jump %s", above, hooks[i][1]);
+			nft_add_rule(m, c, "meta length > %u meta l4proto != tcp jump %s", above, hooks[i][1]);
 	}
 }

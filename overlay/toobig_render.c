@@ -128,9 +128,6 @@ static void fill_bridged(struct nft_model *m, struct nft_chain *c)
 {
 	static const char *const extensions[] = {"0", "43-44", "51", "59-60"};
 
-	/* First what nearly all large packets are: whole ones of TCP, in trains. */
-	nft_add_rule(m, c, "ip protocol tcp ip frag-off & 0x3fff == 0 return");
-	nft_add_rule(m, c, "ip6 nexthdr tcp return");
 	for (size_t i = 0; i < ARRAY_SIZE(extensions); i++)
 		nft_add_rule(m, c, "ip6 nexthdr %s goto answer6", extensions[i]);
 	nft_add_rule(m, c, "ip frag-off 0x6000 goto answer");
@@ -139,7 +136,6 @@ static void fill_bridged(struct nft_model *m, struct nft_chain *c)
 
 static void fill_routed(struct nft_model *m, struct nft_chain *c)
 {
-	nft_add_rule(m, c, "meta l4proto tcp return");
 	nft_add_rule(m, c, "meta protocol ip6 goto answer6");
 	nft_add_rule(m, c, "ip frag-off & 0x5fff == 0x4000 goto answer");
 	nft_add_rule(m, c, "ip frag-off & 0x4000 == 0 goto fragment");
