@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """What a namespace holds, as comparable values without counters, timers and other weather; read by other people's tools."""
 import json
-import time
 
 import netns
+import process
 
 
 # Fairway's device group, and the one through which it deletes many at once: a crash may leave a device there, still ours.
@@ -76,12 +76,8 @@ def snapshot(ns):
 
 def lasting_difference(before, ns, timeout=3):
     """What still differs when the kernel has had the time to tell its bridges of a port's carrier: up to a second."""
-    found = difference(before, snapshot(ns))
-    deadline = time.monotonic() + timeout
-    while found and time.monotonic() < deadline:
-        time.sleep(0.05)
-        found = difference(before, snapshot(ns))
-    return found
+    process.wait_until(lambda: not difference(before, snapshot(ns)), timeout, 0.05)
+    return difference(before, snapshot(ns))
 
 
 def difference(before, after):
