@@ -69,6 +69,8 @@ struct entry {
 #define CTYPE_MAC struct mac_addr
 #define CTYPE_MSS struct mss
 #define CTYPE_TOS uint32_t
+#define CTYPE_COMMUNITY const char * /* as FRR writes it: "65001:100", "64500:1:2", "no-export" */
+#define CTYPE_ROUTE_TARGET const char * /* "65000:10010" */
 
 /*
  * Text members are NULL when absent without a default; addresses then are AF_UNSPEC, numbers 0.
