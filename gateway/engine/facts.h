@@ -18,9 +18,25 @@ struct path_fact {
 	uint32_t mtu;
 };
 
+/* BFD says that this next hop does not answer. */
+struct dead_fact {
+	struct ip_addr peer;
+	char interface[16];
+};
+
+/* What is in a secret file, read when the config that names it was taken over. Never printed, wiped when freed. */
+struct secret_fact {
+	const char *path;
+	const char *text; /* without the newline at its end */
+};
+
 struct facts {
 	struct path_fact *paths; /* sorted by vtep, interface */
 	size_t n_paths;
+	struct dead_fact *dead; /* sorted by peer, interface */
+	size_t n_dead;
+	struct secret_fact *secrets; /* sorted by path */
+	size_t n_secrets;
 	/* What this kernel can do. */
 	bool has_vrf;
 };
@@ -32,3 +48,12 @@ void facts_free(struct facts *facts);
 bool facts_set_path_mtu(struct facts *facts, const struct ip_addr *vtep, const char *interface, uint32_t mtu);
 /* 0: nothing smaller than the line is known. */
 uint32_t facts_path_mtu(const struct facts *facts, const struct ip_addr *vtep, const char *interface);
+
+/* A next hop is dead, or is not any more. True if that changed anything. */
+bool facts_set_dead(struct facts *facts, const struct ip_addr *peer, const char *interface, bool dead);
+bool facts_is_dead(const struct facts *facts, const struct ip_addr *peer, const char *interface);
+
+/* text NULL forgets it. */
+void facts_set_secret(struct facts *facts, const char *path, const char *text);
+/* NULL if it is not known. */
+const char *facts_secret(const struct facts *facts, const char *path);

@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The fast flip: when BFD says that a line is dead, every route over it that has another way is overridden at once, by
+ * netlink, in a thread of its own: neither BGP's work queues nor a commit that runs are waited for. An override has a
+ * protocol of its own (FLIP_PROTO) and a better metric than any other; it is withdrawn when the route below it no
+ * longer uses the dead line, when the line is back, when there is nothing left below it, or after FLIP_MAX. All are
+ * flushed at start: an override can never hide BGP for ever.
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "gateway/base/addr.h"
+#include "routing/bfd_event.h"
+
+enum {
+	FLIP_PROTO = 251, /* rtm_protocol */
+	FLIP_METRIC = 5,
+	FLIP_MAX_SECONDS = 30,
+};
+
+struct flip;
+
+/* A BFD session that matters for forwarding: next hop `peer` over `interface`. */
+struct flip_line {
+	struct ip_addr peer;
+	char interface[16];
+};
+
+/* What the thread tells the loop. */
+struct flip_news {
+	struct bfd_event event;
+	unsigned moved; /* routes that were overridden */
+	uint32_t usec;	/* from the event to the last of them in the kernel */
+	bool lost;	/* bfdd's socket is gone: all states are unknown until it is back */
+};
+
+/* Flushes what an earlier life left, and starts the thread, which (re)connects to bfdd's socket by itself. 0 or -errno.
+ */
+int flip_open(const char *bfd_socket, struct flip **ret);
+void flip_close(struct flip *flip); /* withdraws all overrides; NULL is fine */
+
+/* Which next hops are watched; replaces the list. */
+void flip_watch(struct flip *flip, const struct flip_line *lines, size_t n);
+
+/* For the event loop: readable when there are news. flip_read: 1, 0 when there are no more, or -errno. */
+int flip_fd(const struct flip *flip);
+int flip_read(struct flip *flip, struct flip_news *ret);
