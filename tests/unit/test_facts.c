@@ -77,11 +77,77 @@ static void test_many(void **state)
 	facts_free(&f);
 }
 
+/* Sorted by peer, then interface; an address counts per interface and family. */
+static void test_dead(void **state)
+{
+	struct ip_addr v4 = addr("10.0.1.2"), other = addr("10.0.0.2"), v6 = addr("fe80::2");
+	struct facts f;
+
+	(void)state;
+	facts_init(&f);
+	assert_false(facts_is_dead(&f, &v4, "eth1"));
+	assert_false(facts_set_dead(&f, &v4, "eth1", false));
+	assert_true(facts_set_dead(&f, &v6, "eth1", true));
+	assert_true(facts_set_dead(&f, &v4, "eth1", true));
+	assert_false(facts_set_dead(&f, &v4, "eth1", true));
+	assert_true(facts_set_dead(&f, &v4, "eth0", true));
+	assert_true(facts_set_dead(&f, &other, "eth9", true));
+	assert_int_equal(f.n_dead, 4);
+	assert_memory_equal(&f.dead[0].peer, &other, sizeof(other));
+	assert_string_equal(f.dead[1].interface, "eth0");
+	assert_string_equal(f.dead[2].interface, "eth1");
+	assert_memory_equal(&f.dead[3].peer, &v6, sizeof(v6));
+	assert_true(facts_is_dead(&f, &v6, "eth1"));
+	assert_false(facts_is_dead(&f, &v6, "eth0"));
+	assert_true(facts_set_dead(&f, &v4, "eth0", false));
+	assert_false(facts_is_dead(&f, &v4, "eth0"));
+	assert_true(facts_is_dead(&f, &v4, "eth1"));
+	assert_int_equal(f.n_dead, 3);
+	facts_free(&f);
+	assert_int_equal(f.n_dead, 0);
+}
+
+/* The facts keep copies: what they were made from may change. */
+static void test_secrets(void **state)
+{
+	char path[] = "/etc/fairway/secrets/b", text[] = "second";
+	struct facts f;
+
+	(void)state;
+	facts_init(&f);
+	assert_null(facts_secret(&f, path));
+	facts_set_secret(&f, path, NULL);
+	assert_int_equal(f.n_secrets, 0);
+	facts_set_secret(&f, path, text);
+	facts_set_secret(&f, "/etc/fairway/secrets/c", "third");
+	facts_set_secret(&f, "/etc/fairway/secrets/a", "");
+	memset(text, 'x', strlen(text));
+	path[0] = 'x';
+	assert_int_equal(f.n_secrets, 3);
+	assert_string_equal(f.secrets[0].path, "/etc/fairway/secrets/a");
+	assert_string_equal(f.secrets[1].path, "/etc/fairway/secrets/b");
+	assert_string_equal(f.secrets[2].path, "/etc/fairway/secrets/c");
+	assert_string_equal(facts_secret(&f, "/etc/fairway/secrets/a"), "");
+	assert_string_equal(facts_secret(&f, "/etc/fairway/secrets/b"), "second");
+	facts_set_secret(&f, "/etc/fairway/secrets/b", "new");
+	assert_string_equal(facts_secret(&f, "/etc/fairway/secrets/b"), "new");
+	facts_set_secret(&f, "/etc/fairway/secrets/b", facts_secret(&f, "/etc/fairway/secrets/b"));
+	assert_string_equal(facts_secret(&f, "/etc/fairway/secrets/b"), "new");
+	assert_int_equal(f.n_secrets, 3);
+	facts_set_secret(&f, "/etc/fairway/secrets/a", NULL);
+	assert_null(facts_secret(&f, "/etc/fairway/secrets/a"));
+	assert_string_equal(facts_secret(&f, "/etc/fairway/secrets/c"), "third");
+	facts_free(&f);
+	assert_null(facts_secret(&f, "/etc/fairway/secrets/c"));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_set_and_forget),
 		cmocka_unit_test(test_many),
+		cmocka_unit_test(test_dead),
+		cmocka_unit_test(test_secrets),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
