@@ -94,3 +94,8 @@ def with_prefix(prefix):
     if not NETNS_DIR.is_dir():
         return []
     return sorted(p.name for p in NETNS_DIR.iterdir() if p.name.startswith(prefix))
+
+
+def pids(name):
+    """Processes in a namespace, without this one, which steps into many."""
+    return [int(p) for p in run("ip", "netns", "pids", name).stdout.split() if int(p) != os.getpid()]

@@ -7,6 +7,7 @@
       gw1:  {kind: gateway, config: gw1.yaml}           # a file beside this one, or the config itself
       sw:   {kind: switch}                              # all its ports in one bridge
       r1:   {kind: router, addresses: {...}, routes: [...], sysctls: {net/ipv4/ip_forward: 1}}
+      leaf: {kind: router, frr: {bgpd: "router bgp 65011 ..."}}    # or bird: its config, or gobgp: its config as a mapping
     links:
       - {name: h1-gw1, ends: ["h1:eth0", "gw1:eth2"], mtu: 1500, rate: 100mbit}
       - {name: line-a, ends: ["gw1:eth1", "gw2:eth1"], mtu: 1500}
@@ -29,7 +30,10 @@ import signal
 
 import yaml
 
+import bird
+import frr
 import gateway
+import gobgp
 import netns
 import process
 
@@ -38,6 +42,7 @@ STATE_DIR = pathlib.Path("/run/fairway-lab")
 KINDS = ("host", "router", "switch", "gateway")
 MAX_IFNAME = 15
 PORTS = ("port-a", "port-b")  # a provider's, towards the ends of a link
+SPEAKERS = {"frr": frr.Frr, "bird": bird.Bird, "gobgp": gobgp.GoBgp}  # what a router may run
 
 
 class TopologyError(ValueError):
@@ -69,7 +74,7 @@ class Node:
     def __init__(self, name, spec, folder):
         what = f"node {name}"
         self.name = _name(what, name)
-        _known(what, spec, ("kind", "addresses", "routes", "sysctls", "config", "description"))
+        _known(what, spec, ("kind", "addresses", "routes", "sysctls", "config", "description", *SPEAKERS))
         self.kind = spec.get("kind", "host")
         if self.kind not in KINDS:
             raise TopologyError(f"{what}: kind {self.kind!r}; known: {', '.join(KINDS)}")
@@ -84,6 +89,9 @@ class Node:
         self.config = self._config(spec.get("config"), folder) if self.kind == "gateway" else None
         if self.kind != "gateway" and "config" in spec:
             raise TopologyError(f"{what}: only a gateway has a config")
+        self.speakers = {s: spec[s] for s in SPEAKERS if s in spec}
+        if self.kind != "router" and self.speakers:
+            raise TopologyError(f"{what}: only a router runs {', '.join(self.speakers)}")
 
     def _config(self, config, folder):
         if isinstance(config, dict):
@@ -166,6 +174,7 @@ class Lab:
         self.owner = owner
         self.gateways = {n.name: gateway.Gateway(self.ns(n.name), self.folder / n.name, n.name)
                          for n in topology.nodes.values() if n.kind == "gateway"}
+        self.speakers = {}  # by node: what runs BGP and is no gateway
 
     def ns(self, node):
         return f"{PREFIX}{self.name}-{node}"
@@ -190,6 +199,9 @@ class Lab:
             for node in self.topology.nodes.values():
                 if node.kind == "gateway":
                     self.gateways[node.name].install(node.config)
+            for node in self.topology.nodes.values():
+                for kind, config in node.speakers.items():
+                    self.speakers[node.name] = SPEAKERS[kind](self.ns(node.name), self.folder / node.name, config).start()
             if start:
                 self.start_gateways()
         except BaseException:
@@ -205,8 +217,9 @@ class Lab:
 
     def down(self):
         """Removes all that is ours, whoever made it and however far they came. Fine if there is nothing."""
-        for gw in self.gateways.values():
-            gw.stop()
+        for child in (*self.gateways.values(), *self.speakers.values()):
+            child.stop()
+        self.speakers = {}
         remove(self.folder, [self.ns(n) for n in self.topology.nodes] + [self.provider_ns(n) for n in self.topology.links.values()])
 
     def __enter__(self):
@@ -302,22 +315,20 @@ link set br0 mtu {link.mtu}
         """`down`: both ends lose the carrier. `blackhole`: the link stays up and nothing arrives, either way."""
         if mode not in ("down", "blackhole"):
             raise LabError(f"mode {mode!r}; known: down, blackhole")
-        link = self._link(name)
-        for ns, port in self._failing_ports(link, mode):
+        for ns, ports in self._failing_ports(self._link(name), mode).items():
             if mode == "down":
-                netns.ip(ns, f"link set dev {port} down\n")
+                netns.ip(ns, "".join(f"link set dev {p} down\n" for p in ports))
             else:
-                table = f"netdev {failure_table(port)}"
-                netns.nft(ns, f"table {table}\ndelete table {table}\ntable {table} {{\n chain nothing_arrives {{\n"
-                              f"  type filter hook ingress device \"{port}\" priority -500; policy drop;\n }}\n}}\n")
+                netns.nft(ns, "".join(f"table {t}\ndelete table {t}\ntable {t} {{\n chain nothing_arrives {{\n"
+                                      f"  type filter hook ingress device \"{p}\" priority -500; policy drop;\n }}\n}}\n"
+                                      for p, t in ((p, f"netdev {failure_table(p)}") for p in ports)))
 
     def heal(self, name):
         link = self._link(name)
-        for ns, port in self._failing_ports(link, "blackhole"):
-            table = f"netdev {failure_table(port)}"
-            netns.nft(ns, f"table {table}\ndelete table {table}\n")
-        for ns, port in self._failing_ports(link, "down"):
-            netns.ip(ns, f"link set dev {port} up\n")
+        for ns, ports in self._failing_ports(link, "blackhole").items():
+            netns.nft(ns, "".join(f"table {t}\ndelete table {t}\n" for t in (f"netdev {failure_table(p)}" for p in ports)))
+        for ns, ports in self._failing_ports(link, "down").items():
+            netns.ip(ns, "".join(f"link set dev {p} up\n" for p in ports))
         if link.hidden:
             self._provider_router(link, self.provider_ns(link), again=True)
 
@@ -327,12 +338,13 @@ link set br0 mtu {link.mtu}
         return self.topology.links[name]
 
     def _failing_ports(self, link, mode):
+        """{namespace: ports}: those of one namespace fail at the same moment."""
         if link.has_provider:
-            return [(self.provider_ns(link), p) for p in PORTS]
-        ends = [(self.ns(n), i) for n, i in link.ends]
+            return {self.provider_ns(link): list(PORTS)}
+        ends = [(self.ns(n), [i]) for n, i in link.ends]
         # A gateway would put its own interface up again at once: let the other end be the one that goes down.
         hosts = [e for e, (n, _) in zip(ends, link.ends) if self.topology.nodes[n].kind != "gateway"]
-        return hosts[:1] if mode == "down" else ends
+        return dict(hosts[:1] if mode == "down" else ends)
 
     # --- looking ---
 
@@ -352,7 +364,7 @@ link set br0 mtu {link.mtu}
         return rows
 
     def _link_state(self, link):
-        ports = self._failing_ports(link, "blackhole")
+        ports = [(ns, p) for ns, ports in self._failing_ports(link, "blackhole").items() for p in ports]
         if not all(netns.exists(ns) for ns, _ in ports):
             return "down"
         for ns, port in ports:
@@ -408,7 +420,11 @@ def remove(folder, namespaces=()):
     """Takes a lab down by what is on disk: processes first, so that nothing keeps a namespace alive."""
     for path in folder.glob(f"*/{gateway.PROCESS_FILE}"):
         process.stop(json.loads(path.read_text(encoding="ascii")))
-    for ns in {*namespaces, *saved_state(folder).get("namespaces", [])}:
+    namespaces = {*namespaces, *saved_state(folder).get("namespaces", [])}
+    # What outlives its starter, as the daemons of a gateway do: it is in a namespace of ours, so it is of ours.
+    for ns in filter(netns.exists, namespaces):
+        process.stop_all(lambda ns=ns: netns.pids(ns))
+    for ns in namespaces:
         netns.delete(ns)
     shutil.rmtree(folder, ignore_errors=True)
 
