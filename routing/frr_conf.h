@@ -25,6 +25,8 @@ struct frr_node {
 struct frr_conf {
 	struct arena *arena;
 	struct frr_node root;
+	struct frr_node **index; /* by node and line, so that a list of ten thousand entries is no trouble */
+	size_t n, cap;
 };
 
 void frr_conf_init(struct frr_conf *conf, struct arena *arena);
@@ -36,10 +38,13 @@ struct frr_node *frr_add(struct frr_conf *conf, struct frr_node *up, const char 
 struct frr_node *frr_block(struct frr_conf *conf, struct frr_node *up, const char *object, const char *fmt, ...)
 	__attribute__((format(printf, 4, 5)));
 
+/* The line below `up`, or NULL. */
+struct frr_node *frr_find(const struct frr_conf *conf, const struct frr_node *up, const char *line);
+
 /*
  * Reads what `show running-config` of FRR 8.4 printed. Lines that no operator wrote and that say nothing about routing
  * (version, defaults, hostname, log targets, `ip forwarding`, comments) are left out. 0, or -EINVAL for text that is
- * none. Foreign bytes: fuzzed.
+ * none, or not all of it; *ret is then of no use. Foreign bytes: fuzzed.
  */
 int frr_conf_parse(const char *text, size_t len, struct frr_conf *ret);
 
