@@ -23,6 +23,8 @@ static inline void frr_vty_closep(struct frr_vty **vty)
 /* The process that listens there (SO_PEERCRED). */
 pid_t frr_vty_pid(const struct frr_vty *vty);
 
-/* Runs one command; ret_text (may be NULL) is emptied and gets the reply. The return code, 0 for success (vty's CMD_*),
- * or -errno. */
+/*
+ * Runs one command; ret_text (may be NULL) is emptied and gets the reply. The return code, 0 for success (vty's CMD_*),
+ * or -errno: -EINVAL for a command of more than one line; after any other the connection is of no more use.
+ */
 int frr_vty_run(struct frr_vty *vty, const char *command, struct buf *ret_text);
