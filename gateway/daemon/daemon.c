@@ -74,7 +74,7 @@ static bool open_watch(struct daemon *d)
 
 static bool drop_privileges(void)
 {
-	int r = privileges_drop();
+	int r = privileges_drop(NULL, 0);
 
 	if (r < 0)
 		log_error("this takes root (CAP_NET_ADMIN): %s", strerror(-r));

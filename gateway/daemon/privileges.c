@@ -3,43 +3,36 @@
 #include "gateway/daemon/privileges.h"
 
 #include <errno.h>
-#include <stddef.h>
-#include <sys/capability.h>
-#include <sys/prctl.h>
+#include <grp.h>
+#include <sys/types.h>
+#include <unistd.h>
 
-/* Without CAP_SETPCAP (a service manager did it already) the bounding set stays as it is. */
-static int drop_bounding_set(void)
+#include "gateway/base/str.h"
+#include "gateway/service/caps.h"
+
+enum { GROUPS_MAX = 16 };
+
+/* Without CAP_SETGID (a service manager took it already) the groups are those that it gave. */
+static int keep_groups(const char *const *groups, size_t n)
 {
-	for (cap_value_t cap = 0; cap_get_bound(cap) >= 0; cap++)
-		if (cap != CAP_NET_ADMIN && cap_get_bound(cap) > 0 && cap_drop_bound(cap) < 0 && errno != EPERM)
-			return -errno;
-	return 0;
+	gid_t ids[GROUPS_MAX];
+	size_t n_ids = 0;
+
+	if (n > ARRAY_SIZE(ids))
+		return -E2BIG;
+	for (size_t i = 0; i < n; i++) {
+		const struct group *group = getgrnam(groups[i]);
+
+		if (group)
+			ids[n_ids++] = group->gr_gid;
+	}
+	return setgroups(n_ids, ids) < 0 && errno != EPERM ? -errno : 0;
 }
 
-static int keep_only(const cap_value_t *caps, int n)
-{
-	cap_t set = cap_init();
-	int r = 0;
-
-	if (!set)
-		return -errno;
-	if (cap_set_flag(set, CAP_PERMITTED, n, caps, CAP_SET) < 0 ||
-		cap_set_flag(set, CAP_EFFECTIVE, n, caps, CAP_SET) < 0 || cap_set_proc(set) < 0)
-		r = -errno;
-	(void)cap_free(set);
-	return r;
-}
-
-int privileges_drop(void)
+int privileges_drop(const char *const *groups, size_t n)
 {
 	static const cap_value_t needed[] = {CAP_NET_ADMIN};
-	int r = drop_bounding_set();
+	int r = keep_groups(groups, n);
 
-	if (r == 0 && prctl(PR_CAP_AMBIENT, PR_CAP_AMBIENT_CLEAR_ALL, 0, 0, 0) < 0)
-		r = -errno;
-	if (r == 0)
-		r = keep_only(needed, 1);
-	if (r == 0 && prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0)
-		r = -errno;
-	return r;
+	return r < 0 ? r : caps_keep(needed, ARRAY_SIZE(needed));
 }

@@ -21,27 +21,43 @@ struct service_spec {
 
 struct services;
 
+enum { SERVICE_REASON = 256 };
+
 /*
- * Forks the keeper; call this while privileged. The specs and all they point to must live as long as the services.
- * 0 or -errno. */
+ * Forks the keeper; call this while privileged, and before there is a second thread. The specs and all they point to
+ * must live as long as the services. 0; -ENAMETOOLONG: a socket's path does not fit an address; or -errno.
+ */
 int services_open(const struct service_spec *specs, size_t n, struct services **ret);
 void services_close(struct services *s); /* the daemons stay; NULL is fine */
 
-/* Pid of the service, found by who listens on its socket if it is not known yet (adoption); 0: it does not run. */
+/*
+ * Pid of the service, found by who listens on its socket if it is not known yet (adoption); 0: it does not run. Who
+ * listens there but is another program is not the service, and is never signalled.
+ */
 pid_t services_pid(struct services *s, const char *name);
 
 /*
- * Starts it and waits until its socket answers. 0; -EAGAIN: it died too often just now and has to wait (back-off, from
- * 0.1 s doubling to 30 s; back at none after 60 s of life); -ETIMEDOUT, -ECHILD: it did not come up; or -errno.
- * `reason` (256 bytes) says it in words.
+ * Starts it, unless it runs, and waits until its socket answers, up to 5 s. 0; -EAGAIN: it died too often just now and
+ * has to wait (back-off, from 0.1 s doubling to 30 s; back at none after 60 s of life); -ETIMEDOUT (it was killed),
+ * -ECHILD: it did not come up; -EBUSY: another program listens on its socket; -EPIPE: the keeper is gone, only a new
+ * fairwayd has one; or -errno. `reason` says it in words.
  */
-int services_start(struct services *s, const char *name, char reason[256]);
+int services_start(struct services *s, const char *name, char reason[SERVICE_REASON]);
 
-/* SIGTERM, and SIGKILL after `grace_usec`; waits until it is gone. 0 if it does not run. */
+/* How long services_start() would still say -EAGAIN; 0: not. */
+uint64_t services_wait_usec(const struct services *s, const char *name);
+
+/*
+ * SIGTERM, and SIGKILL after `grace_usec`; waits until it is gone. It may start again at once. 0, also if it does not
+ * run; -ETIMEDOUT: not even SIGKILL ended it; or -errno.
+ */
 int services_stop(struct services *s, const char *name, uint64_t grace_usec);
-/* SIGKILL for one that hangs. */
+/* SIGKILL for one that hangs; it counts as a death. Else the same. */
 int services_kill(struct services *s, const char *name);
 
-/* For the event loop: readable when a service has ended. services_read: its name, and NULL when there are no more. */
+/*
+ * For the event loop: readable when a service has ended that was not stopped or killed here. services_read: its name,
+ * and NULL when there are no more.
+ */
 int services_fd(const struct services *s);
 const char *services_read(struct services *s);

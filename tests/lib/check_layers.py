@@ -18,9 +18,12 @@ LAYERS = {
     "gateway/engine": ["gateway/base", "config"],
     "gateway/nft": ["gateway/base", "gateway/engine"],
     "overlay": ["gateway/base", "config", "gateway/engine", "gateway/nft"],
+    "routing": ["gateway/base", "config", "gateway/engine", "gateway/service", "overlay"],
     "gateway/filter": ["gateway/base", "config", "gateway/engine", "gateway/nft", "overlay"],
     "gateway/rpc": ["gateway/base"],
-    "gateway/daemon": ["gateway/base", "config", "gateway/engine", "gateway/nft", "gateway/filter", "gateway/rpc", "overlay"],
+    "gateway/service": ["gateway/base"],
+    "gateway/daemon": ["gateway/base", "config", "gateway/engine", "gateway/nft", "gateway/filter", "gateway/rpc",
+                       "gateway/service", "overlay", "routing"],
     "gateway": ["gateway/base", "config", "gateway/engine", "gateway/daemon", "gateway/rpc"],
     "gateway/cli": ["gateway/base", "config", "gateway/engine", "gateway/rpc"],
 }
@@ -49,6 +52,8 @@ IMPURE_SYMBOLS = re.compile(
     r"|getpid|getuid|rand(om)?|usleep|nanosleep|printf|puts|putchar|__printf_chk|log_msg|nl_(connect|send|recv).*|mnl_socket_.*"
     r"|nft_ctx_.*|nft_run_.*|sd_.*)$")
 NEVER = re.compile(r"^(system|popen|exec[lv]p?e?|gets|tmpnam|mktemp|strtok|sprintf|vsprintf)$")
+# The one place that executes programs, of a constant table.
+NEVER_EXCEPTIONS = {("gateway/service/program.c", "execve")}
 MAX_FILE, MAX_FUNCTION = 600, 80
 
 
@@ -103,7 +108,7 @@ def check_symbols(path, objdir, problems):
     out = subprocess.run(["nm", "-u", str(obj)], check=True, capture_output=True, text=True).stdout
     pure = matches(path, PURE) and not matches(path, EDGES)
     for symbol in (line.split()[-1].split("@")[0] for line in out.splitlines() if line.strip()):
-        if NEVER.match(symbol):
+        if NEVER.match(symbol) and (path, symbol) not in NEVER_EXCEPTIONS:
             problems.append(f"{path}: uses {symbol}(), which nothing here may")
         elif pure and IMPURE_SYMBOLS.match(symbol):
             problems.append(f"{path}: is pure but uses {symbol}()")
