@@ -178,11 +178,11 @@ static void offer_rows(struct words_found *f, const struct object_type *type)
 
 static void offer_targets(struct words_found *f, const struct config *cfg, const char *ref)
 {
-	const struct field *target = schema_field(schema_root(), ref + 1);
+	struct target target = schema_target(ref);
 
 	if (cfg)
-		offer_entries(f, schema_vec(cfg, target), target->object);
-	offer_hints(f, schema_key(target->object));
+		offer_entries(f, schema_target_list(cfg, &target), target.list->object);
+	offer_hints(f, schema_key(target.list->object));
 }
 
 static void drop_given(struct words_found *f, const struct place *p)

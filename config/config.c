@@ -93,38 +93,68 @@ struct refs {
 
 enum { SUGGEST_MAX = 100 }; /* errors that get a suggestion: each looks at the whole list */
 
-static void report_unknown(const struct refs *r, const struct visit *v, const struct field *target, const char *name)
+/* "bgp_policy" -> "bgp policy" */
+static const char *spoken(const char *name, struct arena *arena)
 {
-	const struct field *key = schema_key(target->object);
-	struct vec list = schema_vec(r->cfg, target);
+	char *text = arena_strdup(arena, name);
+
+	for (char *p = text; *p; p++)
+		if (*p == '_')
+			*p = ' ';
+	return text;
+}
+
+static void report_unknown(
+	const struct refs *r, const struct visit *v, const struct target *target, struct vec list, const char *name)
+{
+	const struct object_type *type = target->list->object;
+	const struct field *key = schema_key(type);
 	struct nearest near = {.word = name};
-	const char *path = path_str(v->path, r->scratch);
+	const char *path = path_str(v->path, r->scratch), *what = spoken(type->name, r->scratch);
 
 	for (size_t i = 0; i < list.n && r->diag->n_errors < SUGGEST_MAX; i++)
-		nearest_try(&near,
-			*(const char *const *)schema_value((const char *)list.v + i * target->object->size, key));
+		nearest_try(&near, *(const char *const *)schema_value((const char *)list.v + i * type->size, key));
 	if (near.best)
-		diag_error(r->diag, v->loc, "%s: there is no %s \"%s\"; did you mean \"%s\"?", path,
-			target->object->name, name, near.best);
+		diag_error(r->diag, v->loc, "%s: there is no %s \"%s\"; did you mean \"%s\"?", path, what, name,
+			near.best);
 	else
-		diag_error(r->diag, v->loc, "%s: there is no %s \"%s\"; define it under %s", path, target->object->name,
-			name, target->key);
+		diag_error(r->diag, v->loc, "%s: there is no %s \"%s\"; define it under %s", path, what, name,
+			schema_target_str(target, ".", r->scratch));
+}
+
+/* May the list have entries that an error keeps from us? */
+static bool may_have_more(const struct refs *r, const struct target *target)
+{
+	const struct object_type *type = schema_root();
+	const struct entry *entry = &r->cfg->entry;
+
+	if (r->unnamed >> schema_field_index(type, target->rows[0]) & 1)
+		return true;
+	for (size_t i = 0; i < target->n && entry; i++) {
+		if ((entry->unsure & ~entry->set) >> schema_field_index(type, target->rows[i]) & 1)
+			return true;
+		if (i + 1 < target->n)
+			entry = schema_node(entry, target->rows[i]);
+		type = target->rows[i]->object;
+	}
+	return false;
 }
 
 static void check_ref(const struct visit *v, void *user)
 {
 	const struct refs *r = user;
-	const struct field *target;
+	struct target target;
+	struct vec list;
 	const char *name;
 
 	if (!v->field->limit.ref)
 		return;
-	target = schema_field(schema_root(), v->field->limit.ref + 1);
-	if (r->unnamed >> schema_field_index(schema_root(), target) & 1)
-		return;
+	target = schema_target(v->field->limit.ref);
+	list = schema_target_list(r->cfg, &target);
 	name = *(const char *const *)v->value;
-	if (!find(schema_vec(r->cfg, target), target->object->size, schema_key(target->object)->offset, name))
-		report_unknown(r, v, target, name);
+	if (!find(list, target.list->object->size, schema_key(target.list->object)->offset, name) &&
+		!may_have_more(r, &target))
+		report_unknown(r, v, &target, list, name);
 }
 
 /* --- the sound part --- */

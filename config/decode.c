@@ -339,6 +339,14 @@ static size_t place_entries(
 	return placed;
 }
 
+/* The row of the root that a list belongs to, if a reference can name it: only mappings are on the way. */
+static uint64_t root_bit(const struct path *path)
+{
+	while (path->up && !path->up->name && !path->up->number)
+		path = path->up;
+	return path->up ? 0 : row_bit(schema_root(), schema_field(schema_root(), path->key));
+}
+
 static bool decode_nodes(
 	struct decode *d, const struct node *node, const struct field *field, const struct path *up, void *obj)
 {
@@ -355,6 +363,8 @@ static bool decode_nodes(
 		wrong_kind(d, node, field, &here);
 		return false;
 	}
+	if (node->n == 0 && (field->flags & F_REQUIRED))
+		complain(d, node->loc, &here, "is empty; at least one is needed");
 	sorted = arena_array(d->scratch, node->n, sizeof(struct entry *));
 	for (const struct node *c = node->first; c; c = c->next) {
 		const struct path path = {up, field->key, entry_name(c, e.key), ++number};
@@ -368,8 +378,8 @@ static bool decode_nodes(
 	list.v = arena_array(d->arena, n, e.type->size);
 	list.n = place_entries(d, &e, &here, sorted, n, list.v);
 	memcpy((char *)obj + field->offset, &list, sizeof(list));
-	if (!up && (n < node->n || node->repeated))
-		d->unnamed |= row_bit(schema_root(), field);
+	if (n < node->n || node->repeated)
+		d->unnamed |= root_bit(&here);
 	return true;
 }
 
@@ -522,6 +532,6 @@ struct config *config_decode(
 	struct config *cfg = arena_new_obj(arena, struct config);
 
 	decode_object(&d, root, schema_root(), NULL, cfg);
-	*ret_unnamed = d.unnamed | (cfg->entry.unsure & ~cfg->entry.set);
+	*ret_unnamed = d.unnamed;
 	return cfg;
 }

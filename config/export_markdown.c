@@ -107,10 +107,14 @@ static void value_cell(const struct section *up, const struct field *field, stru
 	default:
 		break;
 	}
-	if (field->limit.ref)
-		buf_printf(out, "a name under [`%s`](#%s)", field->limit.ref + 1, field->limit.ref + 1);
-	else
+	if (field->limit.ref) {
+		struct target target = schema_target(field->limit.ref);
+
+		buf_printf(out, "a name under [`%s`](#%s)", schema_target_str(&target, ".", arena),
+			schema_target_str(&target, "-", arena));
+	} else {
 		cell(out, hint_want(field, arena));
+	}
 }
 
 static void row(const struct section *up, const struct field *field, struct buf *out)

@@ -162,10 +162,11 @@ static void type_statement(struct buf *out, unsigned depth, const struct field *
 	struct hint hint;
 
 	if (field->limit.ref) {
-		const struct field *target = schema_field(schema_root(), field->limit.ref + 1);
+		struct target target = schema_target(field->limit.ref);
 
 		line(out, depth, "type leafref {");
-		line(out, depth + 1, "path \"/fw:%s/fw:%s\";", target->key, schema_key(target->object)->key);
+		line(out, depth + 1, "path \"/fw:%s/fw:%s\";", schema_target_str(&target, "/fw:", arena),
+			schema_key(target.list->object)->key);
 		line(out, depth, "}");
 		return;
 	}

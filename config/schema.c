@@ -5,6 +5,7 @@
  */
 #include "config/schema.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #include "config/types.h"
@@ -193,6 +194,47 @@ const void *schema_node(const void *obj, const struct field *field)
 
 	memcpy((void *)&node, schema_value(obj, field), sizeof(node));
 	return node;
+}
+
+/* --- references --- */
+
+struct target schema_target(const char *ref)
+{
+	const struct object_type *type = schema_root();
+	struct target target = {0};
+
+	while (*ref == '/' && type && target.n < TARGET_DEPTH) {
+		size_t len = strcspn(++ref, "/");
+
+		target.list = NULL;
+		for (size_t i = 0; i < type->n_fields; i++)
+			if (strlen(type->fields[i].key) == len && strncmp(type->fields[i].key, ref, len) == 0)
+				target.list = &type->fields[i];
+		if (!target.list)
+			abort(); /* a unit test looks at every REF of the table */
+		target.rows[target.n++] = target.list;
+		type = target.list->object;
+		ref += len;
+	}
+	return target;
+}
+
+struct vec schema_target_list(const struct config *cfg, const struct target *target)
+{
+	const void *obj = cfg;
+
+	for (size_t i = 0; i + 1 < target->n && obj; i++)
+		obj = schema_node(obj, target->rows[i]);
+	return obj ? schema_vec(obj, target->list) : (struct vec){0};
+}
+
+const char *schema_target_str(const struct target *target, const char *separator, struct arena *arena)
+{
+	const char *text = target->rows[0]->key;
+
+	for (size_t i = 1; i < target->n; i++)
+		text = arena_printf(arena, "%s%s%s", text, separator, target->rows[i]->key);
+	return text;
 }
 
 /* --- paths and the walk --- */

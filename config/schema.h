@@ -37,7 +37,7 @@ struct limit {
 	bool has_range;
 	uint64_t min, max;
 	const struct words *words;
-	const char *ref; /* "/lines" */
+	const char *ref; /* "/lines": see schema_target() */
 };
 
 struct field {
@@ -79,6 +79,20 @@ struct vec {
 struct vec schema_vec(const void *obj, const struct field *field);
 const void *schema_value(const void *obj, const struct field *field); /* address of a leaf's value */
 const void *schema_node(const void *obj, const struct field *field);  /* NULL when absent */
+
+/*
+ * Where a reference leads: the rows from the root to a NODES row, "/lines" or "/bgp/policies". All on the way are
+ * mappings.
+ */
+enum { TARGET_DEPTH = 4 };
+struct target {
+	const struct field *rows[TARGET_DEPTH];
+	size_t n;
+	const struct field *list; /* the last of them */
+};
+struct target schema_target(const char *ref);
+struct vec schema_target_list(const struct config *cfg, const struct target *target); /* empty where it is absent */
+const char *schema_target_str(const struct target *target, const char *separator, struct arena *arena);
 
 /* Where a value stands: "segments[gpu].macs[02:00:00:00:00:01].remote". A chain on the walker's stack, root last. */
 struct path {

@@ -113,17 +113,19 @@ static void test_defaults(void **state)
 
 static void check_ref(const struct object_type *object, const struct field *field)
 {
-	const struct field *target;
+	struct target target;
 
 	(void)object;
 	if (!field->limit.ref)
 		return;
 	assert_string_equal(field->type->name, "NAME");
 	assert_int_equal(*field->limit.ref, '/');
-	target = schema_field(schema_root(), field->limit.ref + 1);
-	assert_non_null(target);
-	assert_int_equal(target->kind, FIELD_NODES);
-	assert_string_equal(schema_key(target->object)->type->name, "NAME");
+	target = schema_target(field->limit.ref);
+	assert_true(target.n > 0);
+	for (size_t i = 0; i + 1 < target.n; i++)
+		assert_int_equal(target.rows[i]->kind, FIELD_NODE);
+	assert_int_equal(target.list->kind, FIELD_NODES);
+	assert_string_equal(schema_key(target.list->object)->type->name, "NAME");
 }
 
 static void test_refs(void **state)
