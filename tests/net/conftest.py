@@ -15,6 +15,7 @@ import kernel  # noqa: E402
 import netns  # noqa: E402
 import probe  # noqa: E402
 import process  # noqa: E402
+import routing_lab  # noqa: E402
 import sites  # noqa: E402
 import topo  # noqa: E402
 
@@ -115,6 +116,18 @@ def pair(pair_lab):
     yield pair_lab
     pair_lab.reset()
     probe.forget_path_mtu(pair_lab.h1, pair_lab.h2)
+
+
+@pytest.fixture(scope="session")
+def world_lab():
+    with routing_lab.lab() as lab:
+        yield routing_lab.World(lab).wait_ready()
+
+
+@pytest.fixture
+def world(world_lab):
+    yield world_lab
+    world_lab.reset()
 
 
 @pytest.fixture
