@@ -393,7 +393,7 @@ def failure_table(port):
 def wire(a, b, mtu):
     """A veth pair between two (namespace, interface), both up."""
     (ns_a, if_a), (ns_b, if_b) = a, b
-    netns.run("ip", "link", "add", if_a, "mtu", mtu, "netns", ns_a, "type", "veth", "peer", "name", if_b, "mtu", mtu, "netns", ns_b)
+    netns.run("ip", "link", "add", "name", if_a, "mtu", mtu, "netns", ns_a, "type", "veth", "peer", "name", if_b, "mtu", mtu, "netns", ns_b)
     netns.ip(ns_a, f"link set dev {if_a} up\n")
     netns.ip(ns_b, f"link set dev {if_b} up\n")
 

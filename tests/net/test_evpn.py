@@ -1,0 +1,356 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""EVPN: MACs, flood lists and prefixes learned by BGP instead of from traffic. Two gateways and a plain FRR; a route reflector.
+Field cases 10, 12, 14.
+
+    h1, r1 -- gw1 (AS 65001) === a, b === gw2 (AS 65101) -- h2, r2      h: 10.99.1.0/24, stretched
+                     \\== c == f3 (plain FRR, AS 65301) == d ==/         r: 10.N.0.0/24, routed
+                                 |-- h3, r3
+"""
+import os
+import re
+import signal
+
+import pytest
+
+import frr
+import hand
+import kernel
+import netns
+import probe
+import process
+import routing_lab
+import sites
+import topo
+from routing_lab import carriers, vty
+
+VNI, L3VNI = 10010, 50000
+VTEP = {"gw1": "10.255.0.1", "gw2": "10.255.1.1", "f3": "10.255.3.1"}
+AS = {"gw1": 65001, "gw2": 65101, "f3": 65301}
+LINES = {"a": ("172.31.1", "gw1", "gw2"), "b": ("172.31.2", "gw1", "gw2"), "c": ("172.31.3", "gw1", "f3"), "d": ("172.31.4", "gw2", "f3")}
+HOSTS = {"h1": "10.99.1.11", "h2": "10.99.1.12", "h3": "10.99.1.13"}
+ROUTED = {"r1": "10.1.0.11", "r2": "10.2.0.11", "r3": "10.3.0.11"}
+FLOOD = "00:00:00:00:00:00"
+BFD = {"interval": "50ms", "multiplier": 3}
+
+
+def ends(name, me):
+    """Our address on a line, the peer's, the peer's name."""
+    net, a, b = LINES[name]
+    return (f"{net}.1", f"{net}.2", b) if me == a else (f"{net}.2", f"{net}.1", a)
+
+
+def lines_of(me):
+    return [n for n, (_, a, b) in LINES.items() if me in (a, b)]
+
+
+def config(me, l3=True, **segment):
+    number = int(me[-1])
+    others = sorted({ends(n, me)[2] for n in lines_of(me)})
+    cfg = {
+        "system": {"hostname": me},
+        "interfaces": [{"name": "rack", "addresses": [f"10.{number}.0.1/24"]}],
+        "lines": [{"name": n, "interface": n, "address": f"{ends(n, me)[0]}/30", "peer-address": ends(n, me)[1],
+                   "bgp": {"peer-as": AS[ends(n, me)[2]]}} for n in lines_of(me)],
+        "vtep": {"address": VTEP[me]},
+        "remotes": [{"name": o, "vtep": VTEP[o], "lines": [n for n in lines_of(me) if ends(n, me)[2] == o], "learn": "evpn", "peer-as": AS[o]}
+                    for o in others],
+        "segments": [{"name": "lan", "vni": VNI, "mode": "bridged", "members": ["eth0"], "remotes": others, **segment}],
+        "bgp": {"as": AS[me]},
+    }
+    if l3:
+        cfg["bgp"] |= {"l3-vni": L3VNI, "networks": [f"10.{number}.0.0/24"]}
+    return cfg
+
+
+def plain_bgpd():
+    """f3's, by hand."""
+    text = "router bgp 65301\n bgp router-id 10.255.3.1\n no bgp ebgp-requires-policy\n no bgp default ipv4-unicast\n timers bgp 3 9\n"
+    for n in lines_of("f3"):
+        _, peer, name = ends(n, "f3")
+        text += f" neighbor {peer} remote-as {AS[name]}\n neighbor {peer} timers connect 1\n neighbor {peer} advertisement-interval 0\n"
+        v = VTEP[name]
+        text += f" neighbor {v} remote-as {AS[name]}\n neighbor {v} ebgp-multihop 4\n neighbor {v} update-source 10.255.3.1\n" \
+                f" neighbor {v} timers connect 1\n neighbor {v} advertisement-interval 0\n"
+    text += " address-family ipv4 unicast\n  network 10.255.3.1/32\n  network 10.3.0.0/24\n"
+    text += "".join(f"  neighbor {ends(n, 'f3')[1]} activate\n" for n in lines_of("f3")) + " exit-address-family\n"
+    text += " address-family l2vpn evpn\n" + "".join(f"  neighbor {VTEP[ends(n, 'f3')[2]]} activate\n" for n in lines_of("f3"))
+    text += f"  advertise-all-vni\n  vni {VNI}\n   rd 10.255.3.1:{VNI}\n   route-target both 65000:{VNI}\n  exit-vni\n" \
+            f"  advertise ipv4 unicast\n  rd 10.255.3.1:{L3VNI}\n  route-target both 65000:{L3VNI}\n exit-address-family\nexit\n"
+    return text
+
+
+def spec():
+    nodes = {name: {"kind": "host", "addresses": {"eth0": [f"{a}/24"]}} for name, a in HOSTS.items()}
+    nodes |= {name: {"kind": "host", "addresses": {"eth0": [f"{a}/24"]}, "routes": [f"default via {a.rpartition('.')[0]}.1"]} for name, a in ROUTED.items()}
+    nodes |= {g: {"kind": "gateway", "config": sites.text(config(g))} for g in ("gw1", "gw2")}
+    nodes["f3"] = {"kind": "router", "addresses": {**{n: [f"{ends(n, 'f3')[0]}/30"] for n in lines_of("f3")}, "lo": ["10.255.3.1/32"],
+                                                   "rack": ["10.3.0.1/24"]},
+                   "frr": {"bgpd": plain_bgpd(), "zebra": f"vni {L3VNI}\n"}}
+    links = [{"name": n, "ends": [f"{a}:{n}", f"{b}:{n}"]} for n, (_, a, b) in LINES.items()]
+    links += [{"name": f"{kind}{i}", "ends": [f"{kind}{i}:eth0", f"{gw}:{dev}"]} for i, gw in ((1, "gw1"), (2, "gw2"), (3, "f3"))
+              for kind, dev in (("h", "eth0"), ("r", "rack"))]
+    return {"name": "evpn", "nodes": nodes, "links": links}
+
+
+def plain_overlay(ns):
+    """f3's devices."""
+    hand.bridged(ns, VNI, "10.255.3.1", [], "eth0")
+    netns.ip(ns, f"""link set vx{VNI} type bridge_slave learning off neigh_suppress on
+link add br{L3VNI} type bridge
+link add vx{L3VNI} type vxlan id {L3VNI} local 10.255.3.1 dstport 4789 nolearning df inherit
+link set vx{L3VNI} mtu 1450 addrgenmode none master br{L3VNI} up
+link set br{L3VNI} addrgenmode none mtu 1450 up
+""")
+
+
+class Fabric:
+    def __init__(self, lab):
+        self.lab = lab
+        self.gw1, self.gw2 = lab.gateways["gw1"], lab.gateways["gw2"]
+        self.f3 = lab.speakers.get("f3")
+
+    def ns(self, node):
+        return self.lab.ns(node)
+
+    def reset(self):
+        for name in self.lab.topology.links:
+            self.lab.heal(name)
+        for name, gw in self.lab.gateways.items():
+            gw.apply(self.lab.topology.nodes[name].config)
+            gw.wait_converged()
+
+    def describe(self):
+        parts = []
+        for gw in (self.gw1, self.gw2):
+            with frr.Vty(vty(gw)) as v:
+                parts += [gw.instance, v.run("show bgp l2vpn evpn summary"), v.run("show bgp l2vpn evpn")]
+            parts += [netns.run("bridge", "fdb", "show", "dev", f"vx{VNI}", ns=gw.ns).stdout, netns.run("ip", "route", ns=gw.ns).stdout]
+        return "\n".join(parts)
+
+    def flow(self, a, b):
+        where = {**HOSTS, **ROUTED}
+        return (f"{a}-{b}", self.ns(a), where[a], self.ns(b), where[b])
+
+
+def fdb(ns, mac=None):
+    """{mac: [vtep]} of the VXLAN device's entries with a destination."""
+    found = {}
+    for line in netns.run("bridge", "fdb", "show", "dev", f"vx{VNI}", ns=ns, check=False).stdout.splitlines():
+        match = re.match(r"(\S+) dst (\S+)", line)
+        if match:
+            found.setdefault(match[1], []).append(match[2])
+    return {m: sorted(d) for m, d in found.items()} if mac is None else sorted(found.get(mac, []))
+
+
+def mac_of(ns, dev="eth0"):
+    return kernel.links(ns)[dev]["mac"]
+
+
+@pytest.fixture(name="lab", scope="module")
+def fixture_lab():
+    with topo.temporary(spec()) as lab:
+        plain_overlay(lab.ns("f3"))
+        yield lab
+
+
+@pytest.fixture(name="fabric")
+def fixture_fabric(lab):
+    fabric = Fabric(lab)
+    for gw, others in ((fabric.gw1, ("gw2", "f3")), (fabric.gw2, ("gw1", "f3"))):
+        frr.wait_established(vty(gw), [VTEP[o] for o in others], 20)
+    yield fabric
+    fabric.reset()
+
+
+# --- bridged ----------------------------------------------------------------------------------------------------------
+
+
+def test_every_remote_is_in_the_flood_list_and_hosts_reach_each_other(fabric):
+    """type 3"""
+    assert process.wait_until(lambda: fdb(fabric.gw1.ns, FLOOD) == [VTEP["gw2"], VTEP["f3"]], 10), fabric.describe()
+    assert process.wait_until(lambda: fdb(fabric.gw2.ns, FLOOD) == [VTEP["gw1"], VTEP["f3"]], 10), fabric.describe()
+    for a in HOSTS:
+        for b in set(HOSTS) - {a}:
+            assert probe.ping(fabric.ns(a), HOSTS[b], timeout=10), (a, b, fabric.describe())
+
+
+def test_macs_are_learned_by_bgp_and_not_from_traffic(fabric):
+    """type 2"""
+    assert probe.ping(fabric.ns("h1"), HOSTS["h2"], timeout=10) and probe.ping(fabric.ns("h1"), HOSTS["h3"], timeout=10)
+    for node, vtep in (("h2", VTEP["gw2"]), ("h3", VTEP["f3"])):
+        mac = mac_of(fabric.ns(node))
+        assert process.wait_until(lambda m=mac, v=vtep: fdb(fabric.gw1.ns, m) == [v], 5), fabric.describe()
+    port = netns.run("bridge", "-d", "link", "show", "dev", f"vx{VNI}", ns=fabric.gw1.ns).stdout
+    assert "learning off" in port
+    mac = mac_of(fabric.ns("h1"))
+    with frr.Vty(fabric.f3.socket("zebra")) as v:
+        assert process.wait_until(lambda: mac in v.run(f"show evpn mac vni {VNI}"), 5), "the plain FRR does not know h1"
+
+
+def test_a_segment_that_comes_after_its_routes_gets_them(fabric):
+    """case 10: type 3 and 2 were received before the segment was there"""
+    without = config("gw1")
+    without["segments"] = []
+    fabric.gw1.apply(sites.text(without))
+    assert process.wait_until(lambda: VTEP["gw1"] not in fdb(fabric.gw2.ns, FLOOD), 5)
+    fabric.gw1.apply(sites.text(config("gw1")))
+    assert process.wait_until(lambda: fdb(fabric.gw1.ns, FLOOD) == [VTEP["gw2"], VTEP["f3"]], 10), fabric.describe()
+    assert probe.ping(fabric.ns("h1"), HOSTS["h2"], timeout=10) and probe.ping(fabric.ns("h1"), HOSTS["h3"], timeout=10)
+
+
+@pytest.mark.parametrize("what", ["mac", "flood"])
+def test_an_fdb_entry_that_is_not_bgps_best_path_is_repaired(fabric, what):
+    """case 12: deleted, and pointing elsewhere"""
+    assert probe.ping(fabric.ns("h1"), HOSTS["h2"], timeout=10)
+    mac = mac_of(fabric.ns("h2")) if what == "mac" else FLOOD
+    assert process.wait_until(lambda: VTEP["gw2"] in fdb(fabric.gw1.ns, mac), 5)
+    before = fdb(fabric.gw1.ns, mac)
+    netns.run("bridge", "fdb", "del", mac, "dev", f"vx{VNI}", "dst", VTEP["gw2"], "self", ns=fabric.gw1.ns)
+    assert process.wait_until(lambda: fdb(fabric.gw1.ns, mac) == before, 2, 0.02), (fdb(fabric.gw1.ns, mac), before)
+    if what == "mac":
+        netns.run("bridge", "fdb", "replace", mac, "dev", f"vx{VNI}", "dst", VTEP["f3"], "self", "extern_learn", ns=fabric.gw1.ns)
+        assert process.wait_until(lambda: fdb(fabric.gw1.ns, mac) == before, 2, 0.02), (fdb(fabric.gw1.ns, mac), before)
+
+
+def test_a_mac_that_moves_is_followed_there_and_back(fabric):
+    """MAC mobility, RFC 7432 section 7.7; case 12"""
+    guest = "02:00:00:00:77:01"
+    homes = [("h2", VTEP["gw2"]), ("h3", VTEP["f3"])]
+    for round_, (node, vtep) in enumerate([*homes, *homes]):
+        ns = fabric.ns(node)
+        netns.ip(ns, f"link add guest link eth0 address {guest} type macvlan mode bridge\nlink set guest up\naddr add 10.99.1.77/24 dev guest\n")
+        try:
+            # It speaks, as a machine does that was moved.
+            netns.run("ping", "-c", "1", "-w", "1", "-I", "guest", HOSTS["h1"], ns=ns, check=False)
+            assert process.wait_until(lambda v=vtep: fdb(fabric.gw1.ns, guest) == [v], 5), (round_, fabric.describe())
+            assert probe.ping(fabric.ns("h1"), "10.99.1.77", timeout=10), round_
+        finally:
+            netns.ip(ns, "link del guest\n")
+
+
+def test_neighbor_suppression_really_suppresses(fabric):
+    """case 14: in a pure layer 2 segment too, where this gateway has no address"""
+    assert probe.ping(fabric.ns("h1"), HOSTS["h2"], timeout=10)
+    mac = mac_of(fabric.ns("h2"))
+    assert process.wait_until(lambda: VTEP["gw2"] in fdb(fabric.gw1.ns, mac), 5)
+    with frr.Vty(vty(fabric.gw1)) as v:
+        assert process.wait_until(lambda: HOSTS["h2"] in v.run("show bgp l2vpn evpn route type macip"), 10), \
+            "gw2 announces no MAC with its IP address:\n" + fabric.describe()
+
+    def answered_without_being_asked():
+        netns.run("ip", "neigh", "flush", "dev", "eth0", ns=fabric.ns("h1"))
+        with probe.Capture(fabric.ns("h2"), "eth0") as capture:
+            assert probe.ping(fabric.ns("h1"), HOSTS["h2"], timeout=5)
+            asked = [f for f in capture.frames(0.2) if f.ethertype == 0x0806 and not f.outgoing and f.data[20:22] == b"\0\1"
+                     and f.data[:6] == b"\xff" * 6]
+        return not asked
+    assert process.wait_until(answered_without_being_asked, 15, 0.5), "ARP requests for a known host cross the overlay"
+
+
+def test_show_evpn_has_it(fabric):
+    assert probe.ping(fabric.ns("h1"), HOSTS["h2"], timeout=10)
+    shown = str(fabric.gw1.show("evpn"))
+    assert str(VNI) in shown and VTEP["gw2"] in shown and VTEP["f3"] in shown
+    assert fabric.gw1.call("show", "evpn").stdout.strip()
+
+
+# --- routed -----------------------------------------------------------------------------------------------------------
+
+
+def test_prefixes_of_the_default_domain_go_through_the_overlay(fabric):
+    """type 5; on the lines they are VXLAN of the layer 3 VNI"""
+    for prefix in ("10.2.0.0/24", "10.3.0.0/24"):
+        assert process.wait_until(lambda p=prefix: carriers(fabric.gw1.ns, p) == [f"br{L3VNI}"], 10), fabric.describe()
+    assert process.wait_until(lambda: carriers(fabric.ns("f3"), "10.1.0.0/24") == [f"br{L3VNI}"], 10)
+    with probe.Capture(fabric.ns("f3"), "c") as capture:
+        for a, b in (("r1", "r2"), ("r1", "r3"), ("r2", "r3"), ("r3", "r1")):
+            assert probe.ping(fabric.ns(a), ROUTED[b], timeout=10), (a, b, fabric.describe())
+        packets = [f for f in capture.frames(0.2) if f.protocol == 17 and 4789 in f.ports]
+    assert {f.inner[1] for f in packets} == {L3VNI}
+    inner = packets[0].inner[0]
+    assert inner.protocol == 1 and {inner.src, inner.dst} <= set(ROUTED.values())
+
+
+def test_large_tcp_goes_through_the_layer_3_vni(fabric):
+    assert process.wait_until(lambda: carriers(fabric.gw1.ns, "10.2.0.0/24") == [f"br{L3VNI}"], 10)
+    for a, b in (("r1", "r2"), ("r3", "r1")):
+        assert probe.transfer((fabric.ns(a), ROUTED[a]), (fabric.ns(b), ROUTED[b])) < 10
+
+
+def test_a_withdrawn_prefix_is_gone_within_a_second(fabric):
+    assert process.wait_until(lambda: routing_lab.has(fabric.gw1.ns, "10.2.0.0/24"), 10)
+    less = config("gw2")
+    less["bgp"]["networks"] = []
+    fabric.gw2.apply(sites.text(less))
+    assert process.wait_until(lambda: not routing_lab.has(fabric.gw1.ns, "10.2.0.0/24"), 1, 0.01)
+    assert process.wait_until(lambda: not routing_lab.has(fabric.ns("f3"), "10.2.0.0/24"), 1, 0.01)
+
+
+# --- failures ---------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("daemon", ["bgpd", "zebra", "bfdd"])
+def test_a_killed_daemon_leaves_the_overlay_forwarding(fabric, request, daemon):
+    """MACs, flood list and prefixes stay, or are back before the peers are wrong."""
+    assert probe.ping(fabric.ns("h1"), HOSTS["h2"], timeout=10) and probe.ping(fabric.ns("r1"), ROUTED["r2"], timeout=10)
+    with probe.Stream(fabric.flow("h1", "h2"), fabric.flow("r1", "r2")) as stream:
+        pid = routing_lab.daemon_pid(fabric.gw1, daemon)
+        os.kill(pid, signal.SIGKILL)
+        assert process.wait_until(lambda: frr.answers(vty(fabric.gw1, daemon)), 10)
+        frr.wait_established(vty(fabric.gw1), [VTEP["gw2"], VTEP["f3"]], 10)
+        assert process.wait_until(lambda: fdb(fabric.gw1.ns, FLOOD) == [VTEP["gw2"], VTEP["f3"]], 10), fabric.describe()
+        result = stream.stop(at_least=1000)
+    print(f"{request.node.name}: " + ", ".join(f"{k}: longest gap {f['longest_gap']} ms" for k, f in result.items()))
+    assert result["h1-h2"]["longest_gap"] < 200, result
+    assert probe.ping(fabric.ns("r1"), ROUTED["r3"], timeout=10)
+
+
+def test_a_line_that_fails_takes_no_mac_with_it(fabric):
+    assert probe.ping(fabric.ns("h1"), HOSTS["h2"], timeout=10)
+    mac = mac_of(fabric.ns("h2"))
+    before = routing_lab.sessions(vty(fabric.gw1))
+    fabric.lab.fail("a", "down")
+    assert process.wait_until(lambda: carriers(fabric.gw1.ns, f"{VTEP['gw2']}/32") == ["b"], 5)
+    assert probe.ping(fabric.ns("h1"), HOSTS["h2"], timeout=5)
+    assert fdb(fabric.gw1.ns, mac) == [VTEP["gw2"]]
+    assert not routing_lab.bounced(before, routing_lab.sessions(vty(fabric.gw1)), [ends("a", "gw1")[1]]), "the session between vteps moved"
+
+
+# --- a route reflector ------------------------------------------------------------------------------------------------
+
+
+def reflected(me):
+    """iBGP with a reflector; lines with BFD alone, so that the underlay is static."""
+    cfg = config(me, l3=False)
+    cfg["bgp"]["as"] = 65001
+    number = me[-1]
+    cfg["interfaces"] = [{"name": "fab", "addresses": [f"10.20.{number}.1/30"]}]
+    cfg["lines"] = [{**{k: v for k, v in n.items() if k != "bgp"}, "bfd": BFD} for n in cfg["lines"] if n["name"] in "ab"]
+    cfg["remotes"] = [{k: v for k, v in r.items() if k != "peer-as"} for r in cfg["remotes"] if r["name"] != "f3"]
+    cfg["segments"][0]["remotes"] = [r["name"] for r in cfg["remotes"]]
+    cfg["bgp"]["neighbors"] = [{"name": "rr", "address": f"10.20.{number}.2", "peer-as": 65001, "families": ["evpn"]}]
+    return cfg
+
+
+def test_a_plain_frr_reflects_between_gateways_of_one_as():
+    clients = "".join(f" neighbor 10.20.{i}.1 remote-as 65001\n neighbor 10.20.{i}.1 timers connect 1\n" for i in (1, 2))
+    bgpd = "router bgp 65001\n bgp router-id 10.255.9.1\n no bgp default ipv4-unicast\n timers bgp 3 9\n" + clients + " address-family l2vpn evpn\n" \
+        + "".join(f"  neighbor 10.20.{i}.1 activate\n  neighbor 10.20.{i}.1 route-reflector-client\n" for i in (1, 2)) + " exit-address-family\nexit\n"
+    nodes = {h: {"kind": "host", "addresses": {"eth0": [f"{HOSTS[h]}/24"]}} for h in ("h1", "h2")}
+    nodes |= {g: {"kind": "gateway", "config": sites.text(reflected(g))} for g in ("gw1", "gw2")}
+    nodes["rr"] = {"kind": "router", "addresses": {"p1": ["10.20.1.2/30"], "p2": ["10.20.2.2/30"]}, "frr": {"bgpd": bgpd}}
+    links = [{"name": n, "ends": [f"gw1:{n}", f"gw2:{n}"]} for n in "ab"]
+    links += [{"name": f"h{i}", "ends": [f"h{i}:eth0", f"gw{i}:eth0"]} for i in (1, 2)] + [{"name": f"p{i}", "ends": [f"gw{i}:fab", f"rr:p{i}"]} for i in (1, 2)]
+    with topo.temporary({"name": "rr", "nodes": nodes, "links": links}) as lab:
+        fabric = Fabric(lab)
+        for i, gw in ((1, fabric.gw1), (2, fabric.gw2)):
+            frr.wait_established(vty(gw), [f"10.20.{i}.2"], 20)
+        assert process.wait_until(lambda: fdb(fabric.gw1.ns, FLOOD) == [VTEP["gw2"]] and fdb(fabric.gw2.ns, FLOOD) == [VTEP["gw1"]], 10), fabric.describe()
+        assert probe.ping(fabric.ns("h1"), HOSTS["h2"], timeout=10), fabric.describe()
+        mac = mac_of(fabric.ns("h2"))
+        assert process.wait_until(lambda: fdb(fabric.gw1.ns, mac) == [VTEP["gw2"]], 5), fabric.describe()
+        # The reflector is no hop of the traffic, and its absence for a moment takes nothing away that a line's failure would not.
+        with probe.Stream(fabric.flow("h1", "h2")) as stream:
+            lab.fail("a", "blackhole")
+            assert process.wait_until(lambda: carriers(fabric.gw1.ns, f"{VTEP['gw2']}/32") == ["b"], 5)
+            assert stream.stop(at_least=300)["h1-h2"]["longest_gap"] < 500
