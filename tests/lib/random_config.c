@@ -165,6 +165,31 @@ static void put_percent(uint64_t r, char *to)
 		put(to, "%u%%", (unsigned)(v / 1000) % 101);
 }
 
+static void put_community(uint64_t r, size_t i, char *to)
+{
+	static const char *const known[] = {"no-export", "no-advertise", "local-AS", "no-peer", "blackhole"};
+	unsigned part = (unsigned)(r >> 8 & 0xffff);
+
+	if (r % 3 == 0 && i < ARRAY_SIZE(known))
+		put(to, "%s", known[i]);
+	else if (r % 3 == 1)
+		put(to, "%u:%zu", part, i);
+	else
+		put(to, "%u:%zu:%u", part, i, (unsigned)(r >> 24));
+}
+
+static void put_route_target(uint64_t r, size_t i, char *to)
+{
+	unsigned part = (unsigned)(r >> 8 & 0xffff);
+
+	if (r % 3 == 0)
+		put(to, "10.%zu.0.%u:%u", i, part & 0xff, part);
+	else if (r % 3 == 1)
+		put(to, "%u:%zu", part, i);
+	else
+		put(to, "%u:%zu", 65536 + part, i);
+}
+
 static const char *type_name(const struct field *field)
 {
 	return field->type->name;
@@ -188,6 +213,8 @@ static void put_value(uint64_t r, const struct field *field, size_t i, char *to)
 		put(to, "%s", r % 2 ? "true" : "false");
 	} else if (str_eq(type, "ENUM")) {
 		put(to, "%s", field->limit.words->v[r % field->limit.words->n].word);
+	} else if (str_eq(type, "U32") && field->flags & F_KEY) {
+		put(to, "%zu", (size_t)field->limit.min + 3 * i + (size_t)(r % 3));
 	} else if (str_eq(type, "U32")) {
 		put_number(r, field, NULL, to);
 	} else if (str_eq(type, "AUTO_U32")) {
@@ -204,6 +231,10 @@ static void put_value(uint64_t r, const struct field *field, size_t i, char *to)
 		put_mss(r, to);
 	} else if (str_eq(type, "MAC")) {
 		put(to, "02:00:%02X:%02x:00:%02x", (unsigned)(r & 0xff), (unsigned)(r >> 8 & 0xff), (unsigned)i & 0xff);
+	} else if (str_eq(type, "COMMUNITY")) {
+		put_community(r, i, to);
+	} else if (str_eq(type, "ROUTE_TARGET")) {
+		put_route_target(r, i, to);
 	} else if (str_eq(type, "PREFIX")) {
 		put_prefix(r, i, to);
 	} else if (str_eq(type, "ADDR")) {
@@ -227,16 +258,46 @@ static size_t n_entries(const struct generator *g, uint64_t up, const struct fie
 {
 	uint64_t r = roll(g, below(up, field->key, 0));
 
-	return up == root_place ? 1 + r % 4 : r % 3;
+	return up == root_place || field->flags & F_REQUIRED ? 1 + r % 4 : r % 3;
+}
+
+static bool is_there(const struct generator *g, uint64_t up, const struct field *field);
+
+/* How many entries a reference may lead to; *ret_place is what their list stands in. */
+static size_t n_targets(const struct generator *g, const struct target *target, uint64_t *ret_place)
+{
+	*ret_place = root_place;
+	for (size_t i = 0; i < target->n; i++) {
+		if (!is_there(g, *ret_place, target->rows[i]))
+			return 0;
+		if (i + 1 < target->n)
+			*ret_place = below(*ret_place, target->rows[i]->key, 0);
+	}
+	return n_entries(g, *ret_place, target->list);
+}
+
+static bool is_there(const struct generator *g, uint64_t up, const struct field *field)
+{
+	bool needed = (field->flags & (F_REQUIRED | F_KEY)) || (up == root_place && field->kind == FIELD_NODES);
+	struct target target;
+	uint64_t place;
+
+	if (!needed && roll(g, below(up, field->key, 99)) % 3)
+		return false;
+	if (!field->limit.ref)
+		return true;
+	target = schema_target(field->limit.ref);
+	return n_targets(g, &target, &place) > 0;
 }
 
 static void put_ref(const struct generator *g, const struct field *field, size_t which, char *to)
 {
-	const struct field *list = schema_field(schema_root(), field->limit.ref + 1);
-	const struct field *key = schema_key(list->object);
-	size_t i = which % n_entries(g, root_place, list);
-	uint64_t entry = below(root_place, list->key, 1 + i);
+	struct target target = schema_target(field->limit.ref);
+	const struct field *key = schema_key(target.list->object);
+	uint64_t place, entry;
+	size_t i = which % n_targets(g, &target, &place);
 
+	entry = below(place, target.list->key, 1 + i);
 	put_value(roll(g, below(entry, key->key, 0)), key, i, to);
 }
 
@@ -319,7 +380,9 @@ static void put_list(struct generator *g, uint64_t place, const struct field *fi
 	char text[VALUE_MAX];
 
 	if (field->limit.ref) {
-		size_t most = n_entries(g, root_place, schema_field(schema_root(), field->limit.ref + 1));
+		struct target target = schema_target(field->limit.ref);
+		uint64_t up;
+		size_t most = n_targets(g, &target, &up);
 
 		n = n > most ? most : n;
 	}
@@ -394,13 +457,6 @@ static void put_field(
 		new_line(g, form, out);
 		put_object(g, place, field->object, 0, form, out);
 	}
-}
-
-static bool is_there(const struct generator *g, uint64_t up, const struct field *field)
-{
-	bool needed = (field->flags & (F_REQUIRED | F_KEY)) || (up == root_place && field->kind == FIELD_NODES);
-
-	return needed || roll(g, below(up, field->key, 99)) % 3 == 0;
 }
 
 /* The rows in any order. An object without a row is {} in every form. */

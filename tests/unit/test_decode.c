@@ -14,7 +14,7 @@
 #include "gateway/base/buf.h"
 #include "gateway/base/str.h"
 
-/* LINK: config/config.c config/decode.c config/diag.c config/schema.c config/text.c config/types.c config/types_net.c config/types_text.c config/yaml.c */
+/* LINK: config/config.c config/decode.c config/diag.c config/schema.c config/text.c config/types.c config/types_bgp.c config/types_net.c config/types_text.c config/yaml.c */
 /* LIBS: libfyaml */
 
 #define HEAD "system: {hostname: gw}\n"
@@ -151,7 +151,7 @@ static void test_wrong_kind(void **state)
 	(void)state;
 	assert_messages("- a\n",
 		"f:1:1: error: a list is not a mapping of system, interfaces, lines, vtep, remotes, tenants, segments, "
-		"routes\n");
+		"routes, bgp\n");
 	assert_messages(
 		"system: gw\n", "f:1:9: error: system: gw is not a mapping of hostname, site, role, description\n");
 	assert_messages(HEAD "routes: {prefix: 10.0.0.0/8}\n",
@@ -236,7 +236,8 @@ static void test_no_noise(void **state)
 	/* nobody knows which lines there are */
 	assert_messages(HEAD "lines: {name: a}\n" REMOTE,
 		"f:2:8: error: lines: a mapping is not a list of mappings of name, description, provider, circuit-id, "
-		"enabled, interface, address, peer-address, address6, peer-address6, tier, rate, mtu, path-mtu, "
+		"enabled, interface, address, peer-address, address6, peer-address6, tier, rate, priority, mtu, "
+		"path-mtu, "
 		"encrypt, "
 		"bfd, bgp, sla\n");
 	assert_messages(HEAD "lines: [{interface: e1, address: 10.0.0.1/30, peer-address: 10.0.0.2}]\n" REMOTE,
@@ -255,7 +256,7 @@ static void test_no_noise(void **state)
 	/* nobody knows what stands under a word that is none, or in the second section of a name */
 	assert_messages(HEAD "uplinks: []\n" REMOTE,
 		"f:2:1: error: unknown key \"uplinks\" at the top of the file; known are system, interfaces, lines, "
-		"vtep, remotes, tenants, segments, routes\n");
+		"vtep, remotes, tenants, segments, routes, bgp\n");
 	assert_messages(HEAD "lines: []\nlines: [{name: a}]\n" REMOTE,
 		"f:3:1: error: key lines is given twice; the first is on line 2\n");
 }
@@ -356,12 +357,14 @@ static void test_later(void **state)
 	assert_messages(HEAD
 		"lines:\n"
 		"  - {name: a, interface: e1, address: 10.0.0.1/30, peer-address: 10.0.0.2, encrypt: none}\n"
-		"  - {name: b, interface: e2, address: 10.0.0.5/30, peer-address: 10.0.0.6, bfd: {}}\n"
-		"  - {name: c, interface: e3, address: 10.0.0.9/30, peer-address: 10.0.0.10, bfd: {}}\n"
-		"remotes: [{name: r, vtep: 10.1.0.1, lines: [a, b, c], learn: static}]\n",
-		"f:4:76: warning: lines[b].bfd: is checked, but this version does not act on it yet\n");
-	assert_messages(HEAD LINE "remotes: [{name: r, vtep: 10.1.0.1, lines: [a], learn: evpn}]\n",
-		"f:3:49: warning: remotes[r].learn: is checked, but this version does not act on it yet\n");
+		"  - {name: b, interface: e2, address: 10.0.0.5/30, peer-address: 10.0.0.6, sla: {}}\n"
+		"  - {name: c, interface: e3, address: 10.0.0.9/30, peer-address: 10.0.0.10, sla: {}}\n"
+		"remotes: [{name: r, vtep: 10.1.0.1, lines: [a, b, c], learn: evpn}]\n",
+		"f:4:76: warning: lines[b].sla: is checked, but this version does not act on it yet\n");
+	assert_messages(HEAD
+		"lines:\n"
+		"  - {name: a, interface: e1, address: 10.0.0.1/30, peer-address: 10.0.0.2, encrypt: required}\n",
+		"f:3:76: warning: lines[a].encrypt: is checked, but this version does not act on it yet\n");
 }
 
 /* Foreign text in a message cannot write to a terminal. */

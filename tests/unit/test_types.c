@@ -14,7 +14,7 @@
 #include "gateway/base/buf.h"
 #include "gateway/base/str.h"
 
-/* LINK: config/diag.c config/schema.c config/types.c config/types_net.c config/types_text.c */
+/* LINK: config/diag.c config/schema.c config/types.c config/types_bgp.c config/types_net.c config/types_text.c */
 
 #define X256 X64 X64 X64 X64
 #define X64 "xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx"
@@ -75,6 +75,13 @@ static void test_good(void **state)
 		{&type_IFADDR, &none, "10.99.1.0/32", NULL},
 		{&type_IFADDR, &none, "fd00::1/64", NULL},
 		{&type_MAC, &none, "02:00:00:00:00:0A", "02:00:00:00:00:0a"},
+		{&type_COMMUNITY, &none, "0:0", NULL},
+		{&type_COMMUNITY, &none, "65535:65535", NULL},
+		{&type_COMMUNITY, &none, "4294967295:0:4294967295", NULL},
+		{&type_COMMUNITY, &none, "local-AS", NULL},
+		{&type_ROUTE_TARGET, &none, "65000:4294967295", NULL},
+		{&type_ROUTE_TARGET, &none, "4200000001:65535", NULL},
+		{&type_ROUTE_TARGET, &none, "10.0.0.1:65535", NULL},
 		{&type_MSS, &none, "auto", NULL},
 		{&type_MSS, &none, "0", NULL},
 		{&type_MSS, &none, "1410", NULL},
@@ -130,6 +137,21 @@ static void test_bad(void **state)
 		{&type_IFNAME, &none, ".", "the kernel has another use"},
 		{&type_IFNAME, &none, "all", "the kernel has another use"},
 		{&type_IFNAME, &none, "default", "the kernel has another use"},
+		{&type_COMMUNITY, &none, "65536:1", "a community"},
+		{&type_COMMUNITY, &none, "1:65536", "each to 65535"},
+		{&type_COMMUNITY, &none, "1:2:4294967296", "a large one"},
+		{&type_COMMUNITY, &none, "1:2:3:4", "a community"},
+		{&type_COMMUNITY, &none, "01:2", "a community"},
+		{&type_COMMUNITY, &none, "1", "a community"},
+		{&type_COMMUNITY, &none, "1:", "a community"},
+		{&type_COMMUNITY, &none, "No-Export", "no-export"},
+		{&type_COMMUNITY, &none, "no-export 1:2", "a community"},
+		{&type_ROUTE_TARGET, &none, "65000", "a route target"},
+		{&type_ROUTE_TARGET, &none, "65536:65536", "at most 65535"},
+		{&type_ROUTE_TARGET, &none, "10.0.0.1:65536", "at most 65535"},
+		{&type_ROUTE_TARGET, &none, "10.0.0:1", "a route target"},
+		{&type_ROUTE_TARGET, &none, "fd00::1:1", "a route target"},
+		{&type_ROUTE_TARGET, &none, "1:2:3", "a route target"},
 		{&type_PATH, &none, "secrets/a", "an absolute path"},
 		{&type_PATH, &none, "/etc/../shadow", "without \"..\""},
 		{&type_PATH, &none, "/etc/..", "without \"..\""},
