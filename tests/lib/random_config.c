@@ -386,11 +386,15 @@ static void put_list(struct generator *g, uint64_t place, const struct field *fi
 
 		n = n > most ? most : n;
 	}
+	if (field->limit.words)
+		n = n > field->limit.words->n ? field->limit.words->n : n;
 	buf_putc(out, '[');
 	for (size_t i = 0; i < n; i++) {
 		buf_puts(out, i ? ", " : "");
 		if (field->limit.ref)
 			put_ref(g, field, r % 7 + i, text);
+		else if (field->limit.words)
+			put(text, "%s", field->limit.words->v[(r + i) % field->limit.words->n].word);
 		else
 			put_value(roll(g, below(place, "", i)), field, i, text);
 		put_scalar(g, field, text, out);
