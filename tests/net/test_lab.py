@@ -130,6 +130,31 @@ def test_down_twice_and_after_a_crash_leaves_nothing():
     assert f"t{child.pid}-crash" not in topo.running_labs()
 
 
+def test_routers_that_speak_bgp_come_up_with_the_lab_and_go_with_it():
+    """two of a kind and one of each, also when the process that made them is killed"""
+    session = "router bgp 65001\n no bgp ebgp-requires-policy\n neighbor 10.0.1.2 remote-as 65002\n neighbor 10.0.1.2 timers connect 1\nexit\n"
+    bird = "router id 10.0.1.2; protocol device {} protocol bgp f { local as 65002; neighbor 10.0.1.1 as 65001; connect retry time 1; ipv4 { import all; export all; }; }"
+    spec = {"name": "speak", "links": [{"name": "l", "ends": ["f:eth0", "b:eth0"]}], "nodes": {
+        "f": {"kind": "router", "addresses": {"eth0": ["10.0.1.1/30"]}, "frr": {"bgpd": session}},
+        "b": {"kind": "router", "addresses": {"eth0": ["10.0.1.2/30"]}, "bird": bird},
+        "g": {"kind": "router", "gobgp": {"global": {"config": {"as": 65003, "router-id": "10.0.9.1"}}}}}}
+    with topo.temporary(spec) as lab:
+        lab.speakers["f"].wait_established("10.0.1.2")
+        lab.speakers["b"].wait_established("f")
+        lab.speakers["g"].announce("10.9.0.0/16")
+        assert "10.9.0.0/16" in lab.speakers["g"].routes()
+        pids = [p for n in spec["nodes"] for p in netns.pids(lab.ns(n))]
+        assert len(pids) == 5
+    assert not any(process.start_time(p) for p in pids)
+    script = f"import sys; sys.path.insert(0, {os.path.dirname(topo.__file__)!r}); import os, netns, topo; lab = topo.temporary({spec!r}); " \
+             f"lab.up(); print(*[p for n in {list(spec['nodes'])!r} for p in netns.pids(lab.ns(n))], flush=True); os.kill(os.getpid(), 9)"
+    killed = subprocess.run([sys.executable, "-B", "-c", script], stdout=subprocess.PIPE, text=True, check=False, timeout=60)
+    pids = [int(p) for p in killed.stdout.split()]
+    assert len(pids) == 5 and all(process.start_time(p) for p in pids)
+    topo.sweep()
+    assert not any(process.start_time(p) for p in pids)
+
+
 def test_sweep_leaves_living_labs_alone(plain):
     lab = plain[0]
     topo.sweep()
@@ -143,6 +168,7 @@ def test_sweep_leaves_living_labs_alone(plain):
     ({"nodes": {"h1": {"kind": "toaster"}}, "links": []}, "kind 'toaster'"),
     ({"nodes": {"h1": {"addresses": {"eth0": ["10.0.0.300/24"]}}}, "links": []}, "10.0.0.300"),
     ({"nodes": {"gw": {"kind": "gateway"}}, "links": []}, "needs a config"),
+    ({"nodes": {"h1": {"kind": "host", "frr": {}}}, "links": []}, "only a router runs"),
     ({"name": "../etc"}, "is no name"),
 ])
 def test_wrong_topologies_are_refused_by_name(change, message):
