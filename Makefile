@@ -25,7 +25,7 @@ Q       := $(if $(V),,@)
 PKGS_RUN   := frr iproute2 nftables
 PKGS_BUILD := gcc make pkg-config libc6-dev libcap-dev libfyaml-dev libjansson-dev libmnl-dev libnftables-dev \
               libnl-3-dev libsystemd-dev
-PKGS_TEST  := bird2 clang clang-format clang-tidy cppcheck ethtool gobgpd iperf3 iputils-ping libclang-rt-14-dev \
+PKGS_TEST  := bird2 clang clang-format clang-tidy cppcheck ethtool frr-pythontools gobgpd iperf3 iputils-ping libclang-rt-14-dev \
               libcmocka-dev libyang2-tools mandoc openvswitch-switch procps python3-jsonschema python3-pytest \
               python3-scapy python3-yaml stress-ng tcpdump
 PKGS       := $(PKGS_RUN) $(PKGS_BUILD) $(PKGS_TEST)
