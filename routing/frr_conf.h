@@ -58,6 +58,7 @@ struct frr_change {
 	const char *line;	    /* as in the tree */
 	const char *command;	    /* what is sent, within the context: the line itself, or how FRR wants it undone */
 	const char *object;	    /* whose: as in the tree; of a removal NULL if unknown */
+	bool opens;		    /* `line` opens a node, and the daemon is in it after the command */
 };
 
 struct frr_delta {
@@ -68,7 +69,10 @@ struct frr_delta {
 /*
  * What turns `have` into `want`, with the smallest effect: a value that changes is set in place where FRR can do that,
  * never removed and added; nodes that lose all go as one; what is referred to (prefix lists, route maps, profiles)
- * comes before who refers to it, and goes after. All in `arena`. frr_change.command never depends on anything but its
- * input.
+ * comes before who refers to it, and goes after. All in `arena`.
+ *
+ * Who sends enters each change from the top: `end`, `configure terminal`, the context's lines, the command; or, from
+ * where the last one left off, `exit` for each node that is left. `exit` leaves any node of FRR 8.4, address families
+ * and VNIs too.
  */
 void frr_delta(const struct frr_conf *want, const struct frr_conf *have, struct arena *arena, struct frr_delta *ret);

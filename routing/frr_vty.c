@@ -179,26 +179,25 @@ static int connect_to(const char *path, uint64_t timeout_usec, int *ret_fd)
 
 int frr_vty_open(const char *socket_path, uint64_t timeout_usec, struct frr_vty **ret)
 {
-	_cleanup_(frr_vty_closep) struct frr_vty *vty = calloc(1, sizeof(*vty));
+	_cleanup_close_ int fd = -1;
+	socklen_t len = sizeof(struct ucred);
+	struct frr_vty *vty;
 	struct ucred peer;
-	socklen_t len = sizeof(peer);
 	int r;
 
-	if (!vty)
-		abort();
-	vty->fd = -1;
-	vty->timeout_usec = timeout_usec;
-	r = connect_to(socket_path, timeout_usec, &vty->fd);
+	r = connect_to(socket_path, timeout_usec, &fd);
 	if (r < 0)
 		return r;
-	if (getsockopt(vty->fd, SOL_SOCKET, SO_PEERCRED, &peer, &len) < 0)
+	if (getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &len) < 0)
 		return -errno;
-	vty->pid = peer.pid;
-	r = frr_vty_run(vty, "enable", NULL);
+	r = run(fd, "enable", NULL, now_usec() + timeout_usec);
 	if (r != 0)
 		return r < 0 ? r : -EACCES;
+	vty = malloc(sizeof(*vty));
+	if (!vty)
+		abort();
+	*vty = (struct frr_vty){.fd = steal_fd(&fd), .timeout_usec = timeout_usec, .pid = peer.pid};
 	*ret = vty;
-	vty = NULL;
 	return 0;
 }
 
