@@ -101,7 +101,7 @@ def baseline_node(side, bfd, extra=""):
     }
 
 
-def our_config(side, bfd, leaf=False, changed=False):
+def our_config(side, bfd, leaf=False, changed=False, networks=()):
     interval, multiplier = bfd
     session = {"peer-as": AS[OTHER[side]], "policy-in": "all", "policy-out": "all", "passive": side == "b"}
     config = {
@@ -112,6 +112,7 @@ def our_config(side, bfd, leaf=False, changed=False):
         "remotes": [{"name": "far", "vtep": VTEP[OTHER[side]], "lines": list(LINES)}],
         "bgp": {
             "as": AS[side],
+            "networks": list(networks),
             "prefix-lists": [{"name": "some", "entries": [{"seq": 10 * (n + 1), "prefix": prefix_list_entry(n, changed)}
                                                           for n in range(ENTRIES)]}],
             "policies": [{"name": "all", "rules": [{"seq": 10, "action": "permit"}]}],
@@ -436,9 +437,13 @@ def one_announcement(site):
     return took
 
 
-def measure_prefixes(runs):
+def many():
     first = int(ipaddress.ip_address("60.0.0.0"))
-    batch = "".join(f"route add {ipaddress.ip_address(first + (n << 8))}/24 dev lo\n" for n in range(PREFIXES))
+    return [f"{ipaddress.ip_address(first + (n << 8))}/24" for n in range(PREFIXES)]
+
+
+def measure_prefixes(runs):
+    batch = "".join(f"route add {p} dev lo\n" for p in many())
     pairs = {(): [], STRESS: []}
     with both((50, 3), leaf=True) as sites:
         for s in sites:
@@ -453,6 +458,50 @@ def measure_prefixes(runs):
     yield "prefixes-10000-stress", "s", ("max", 1.1), pairs[STRESS]
 
 
+def network_changes(site, folder):
+    """(command that announces all, command that withdraws all), as an operator of either does it."""
+    folder = pathlib.Path(folder)
+    if site.kind == "ours":
+        files = [folder / "all.yaml", folder / "none.yaml"]
+        for path, networks in zip(files, (many(), ())):
+            path.write_text(our_config("a", site.bfd, networks=networks), encoding="utf-8")
+        return [site.lab.gateways["a"].command("apply", path) for path in files]
+    files = [folder / "all.conf", folder / "none.conf"]
+    for path, word in zip(files, ("", "no ")):
+        path.write_text(f"router bgp {AS['a']}\n address-family ipv4 unicast\n" + "".join(f"  {word}network {p}\n" for p in many()), encoding="utf-8")
+    (folder / "vtysh.conf").touch()
+    return [["vtysh", "--vty_socket", site.frr_folder("a"), "--config_dir", folder, "-f", path] for path in files]
+
+
+def one_file(site, commands):
+    """Seconds from giving the file with the networks until all are in b's kernel."""
+    ns = site.lab.ns("b")
+    before = fib_size(ns)
+    start = time.monotonic()
+    timed(commands[0])
+    if not process.wait_until(lambda: fib_size(ns) >= before + PREFIXES, 120, 0.005):
+        raise BenchError(f"{site.kind}: {fib_size(ns) - before} of {PREFIXES} prefixes arrived")
+    took = time.monotonic() - start
+    timed(commands[1])
+    if not process.wait_until(lambda: fib_size(ns) <= before, 120, 0.02):
+        raise BenchError(f"{site.kind}: {fib_size(ns) - before} prefixes stayed")
+    time.sleep(0.5)
+    return took
+
+
+def measure_networks(runs):
+    pairs = {(): [], STRESS: []}
+    with tempfile.TemporaryDirectory() as folder, both((50, 3)) as sites:
+        commands = {s: network_changes(s, folder) for s in sites}
+        for stress, found in pairs.items():
+            with stressed(stress):
+                for i in range(max(runs, 5)):
+                    took = {s.kind: one_file(s, commands[s]) for s in (sites if i % 2 else sites[::-1])}
+                    found.append((took["ours"], took["frr"]))
+    yield "networks-10000", "s", ("max", 1.1), pairs[()]
+    yield "networks-10000-stress", "s", ("max", 1.1), pairs[STRESS]
+
+
 ROWS = [
     measure_flips("blackhole-10x3", (10, 3), "blackhole", [("max", 0.5, 50), ("max", 0.5)]),
     measure_flips("blackhole-50x3", (50, 3), "blackhole", [("max", None, 175), ("max", 1)]),
@@ -460,5 +509,6 @@ ROWS = [
     Group(["bgpd-kill", "bgpd-kill-stress"], measure_kill),
     Group(["change-one-line", "change-one-line-stress"], measure_change),
     Group(["prefixes-10000", "prefixes-10000-stress"], measure_prefixes),
+    Group(["networks-10000", "networks-10000-stress"], measure_networks),
     Group(["bfd-false-positives"], measure_soak),
 ]
