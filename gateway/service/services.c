@@ -143,8 +143,9 @@ static int adopt_pid(struct services *s, struct service *sv, pid_t pid)
 }
 
 /*
- * 0: it runs and is known now. -ESRCH: nobody is there. -EBUSY: *ret_other listens, and is another program. A socket
- * whose queue is full (its owner hangs, and others tried before) does not tell its owner, but its arguments do.
+ * 0: it runs and is known now. -ESRCH: nobody is there. -EBUSY: *ret_other (0: unknown) listens, and is another
+ * program. A socket whose queue is full (its owner hangs, and others tried before) does not tell its owner; then it is
+ * looked for by its arguments.
  */
 static int service_adopt(struct services *s, struct service *sv, pid_t *ret_other)
 {
@@ -156,10 +157,11 @@ static int service_adopt(struct services *s, struct service *sv, pid_t *ret_othe
 	if (r < 0 && r != -EAGAIN)
 		return r;
 	r = adopt_pid(s, sv, pid);
-	if (r != -EPERM)
-		return r;
-	*ret_other = pid;
-	return -EBUSY;
+	if (r == -EPERM || (r == -ESRCH && pid == 0)) {
+		*ret_other = pid;
+		return -EBUSY;
+	}
+	return r;
 }
 
 /* Also those that do not listen: what hung while it started would else be in the way for ever. */
@@ -291,6 +293,9 @@ static void explain(const struct service *sv, int r, pid_t other, char *reason)
 	if (r == -EAGAIN)
 		(void)snprintf(reason, SERVICE_REASON, "%s died too often; it has to wait for %.1f s", name,
 			(double)sv->backoff / 1e6);
+	else if (r == -EBUSY && other == 0)
+		(void)snprintf(reason, SERVICE_REASON, "a process that does not answer listens on %s, and is not %s",
+			path, program);
 	else if (r == -EBUSY)
 		(void)snprintf(reason, SERVICE_REASON,
 			"pid %d listens on %s, which is not %s of this network namespace", other, path, program);
