@@ -5,6 +5,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 
+#include "config/schema.h"
 #include "gateway/base/str.h"
 
 static const struct preset presets[] = {
@@ -54,6 +55,11 @@ const struct preset *preset_find(int provider, enum preset_what what)
 const struct preset *preset_at(size_t i)
 {
 	return i < ARRAY_SIZE(presets) ? &presets[i] : NULL;
+}
+
+const char *preset_provider(const struct preset *preset)
+{
+	return schema_words("provider")->v[preset->provider].word;
 }
 
 const char *preset_name(const struct preset *preset)

@@ -43,6 +43,9 @@ const struct preset *preset_find(int provider, enum preset_what what);
 /* All rows, in the order of the table; NULL at the end. */
 const struct preset *preset_at(size_t i);
 
+/* "aliyun" */
+const char *preset_provider(const struct preset *preset);
+
 /* "BFD interval, default", and the value with its unit: "300ms"; "" where there is none. ret has 32 bytes. */
 const char *preset_name(const struct preset *preset);
 const char *preset_value(const struct preset *preset, char ret[32]);
