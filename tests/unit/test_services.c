@@ -246,6 +246,7 @@ static void is_born_clean(void **state)
 {
 	_cleanup_close_ int stray = open("/dev/null", O_RDONLY), pipe_like = dup(stray);
 	_cleanup_free_ char *environment = NULL;
+	int patience = PATIENCE_MSEC;
 	struct services *s;
 	sigset_t set;
 	pid_t pid;
@@ -259,8 +260,9 @@ static void is_born_clean(void **state)
 	start(s, "plain");
 	pid = services_pid(s, "plain");
 	assert_int_equal(getsid(pid), pid);
-	assert_int_equal(count_fds(pid), 4);		/* 0, 1, 2, its socket */
-	assert_int_equal(count_fds(parent_of(pid)), 5); /* 0, 1, 2, the connection, the ends */
+	assert_int_equal(count_fds(pid), 4);   /* 0, 1, 2, its socket */
+	while (count_fds(parent_of(pid)) != 5) /* 0, 1, 2, the connection, the ends; and a pidfd until it is sent */
+		assert_true(patience-- > 0 && poll(NULL, 0, 1) == 0);
 	assert_status(pid, "Umask:\t0027");
 	assert_status(pid, "SigBlk:\t0000000000000000");
 	assert_status(pid, "SigIgn:\t0000000000000000");
@@ -523,13 +525,14 @@ static void a_stranger_is_left_alone(void **state)
 	const struct world *w = *state;
 	char reason[SERVICE_REASON], expected[SERVICE_REASON];
 	_cleanup_close_ int fd = listen_on(w->sockets[OTHER], 3); /* this process, which is not sleep(1) */
-	struct services *s = open_services(w);
+	struct services *s;
 	int keeper = -1;
 	pid_t keeper_pid, victim = fork();
 
 	if (victim == 0)
 		for (;;)
 			(void)pause();
+	s = open_services(w);
 	assert_int_equal(services_pid(s, "other"), 0);
 	assert_int_equal(services_start(s, "other", reason), -EBUSY);
 	(void)snprintf(expected, sizeof(expected),
