@@ -100,13 +100,13 @@ static int operate(struct keeper *k, const struct keeper_request *request, pid_t
 
 /* --- the loop --- */
 
-static bool answer(const struct keeper_reply *reply, int pidfd)
+static bool answer(struct keeper_reply *reply, int pidfd)
 {
 	union {
 		struct cmsghdr align;
 		char bytes[CMSG_SPACE(sizeof(int))];
 	} control = {0};
-	struct iovec iov = {.iov_base = (void *)(uintptr_t)reply, .iov_len = sizeof(*reply)};
+	struct iovec iov = {.iov_base = reply, .iov_len = sizeof(*reply)};
 	struct msghdr msg = {.msg_iov = &iov, .msg_iovlen = 1};
 
 	if (pidfd >= 0) {
@@ -217,8 +217,10 @@ static void live(const struct service_spec *specs, size_t n, int connection)
 	struct keeper k = {.specs = specs, .n = n, .started = calloc(n + 1, sizeof(pid_t))};
 	struct keeper_reply ready = {0};
 
+	if (!k.started)
+		abort();
 	(void)prctl(PR_SET_NAME, "fairway-keeper", 0, 0, 0);
-	ready.error = k.started ? move_in(connection) : -ENOMEM;
+	ready.error = move_in(connection);
 	if (ready.error == 0)
 		ready.error = block_signals(&k.ends);
 	if (ready.error == 0)

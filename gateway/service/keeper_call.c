@@ -42,28 +42,37 @@ static int receive(int keeper, struct keeper_reply *ret, int *ret_pidfd)
 	return 0;
 }
 
+/* What answers a call that was given up is passed over. */
+static int receive_answer(int keeper, uint32_t number, struct keeper_reply *ret, int *ret_pidfd)
+{
+	int r;
+
+	do {
+		closep(ret_pidfd);
+		*ret_pidfd = -1;
+		r = receive(keeper, ret, ret_pidfd);
+	} while (r == 0 && ret->number != number);
+	return r < 0 ? r : ret->error;
+}
+
 int keeper_call(int keeper, enum keeper_op op, size_t service, pid_t pid, pid_t *ret_pid, int *ret_pidfd)
 {
-	static uint32_t number;
-	struct keeper_request request = {
-		.number = ++number, .op = (uint32_t)op, .service = (uint32_t)service, .pid = pid};
+	static uint32_t last_number;
+	const uint32_t number = ++last_number;
+	const struct keeper_request request = {
+		.number = number, .op = (uint32_t)op, .service = (uint32_t)service, .pid = pid};
 	struct keeper_reply reply = {0};
+	_cleanup_close_ int pidfd = -1;
 	int r;
 
 	if (send(keeper, &request, sizeof(request), MSG_NOSIGNAL) < 0)
 		return errno == EAGAIN || errno == ECONNRESET ? -EPIPE : -errno;
-	do {
-		_cleanup_close_ int pidfd = -1;
-
-		r = receive(keeper, &reply, &pidfd);
-		if (r < 0 || reply.number != request.number)
-			continue;
-		r = reply.error;
-		if (r == 0 && ret_pid)
-			*ret_pid = reply.pid;
-		if (r == 0 && ret_pidfd)
-			*ret_pidfd = steal_fd(&pidfd);
+	r = receive_answer(keeper, number, &reply, &pidfd);
+	if (r < 0)
 		return r;
-	} while (r == 0);
-	return r;
+	if (ret_pid)
+		*ret_pid = reply.pid;
+	if (ret_pidfd)
+		*ret_pidfd = steal_fd(&pidfd);
+	return 0;
 }

@@ -61,6 +61,7 @@ static int execute(const struct service_spec *spec, int report)
 {
 	static char path[] = "PATH=/usr/sbin:/usr/bin:/sbin:/bin";
 	char *const environment[] = {path, NULL};
+	char *const *argv;
 	int r;
 
 	if (close_range(STDERR_FILENO + 1, (unsigned int)report - 1, 0) < 0 ||
@@ -72,7 +73,8 @@ static int execute(const struct service_spec *spec, int report)
 	r = caps_keep(service_caps, ARRAY_SIZE(service_caps));
 	if (r < 0)
 		return r;
-	(void)execve(spec->argv[0], (char *const *)(uintptr_t)spec->argv, environment);
+	memcpy(&argv, &spec->argv, sizeof(argv)); /* execve(2) is older than const */
+	(void)execve(spec->argv[0], argv, environment);
 	return -errno;
 }
 

@@ -45,7 +45,7 @@ pid_t services_pid(struct services *s, const char *name);
 int services_start(struct services *s, const char *name, char reason[SERVICE_REASON]);
 
 /* How long services_start() would still say -EAGAIN; 0: not. */
-uint64_t services_wait_usec(const struct services *s, const char *name);
+uint64_t services_wait_usec(struct services *s, const char *name);
 
 /*
  * SIGTERM, and SIGKILL after `grace_usec`; waits until it is gone. It may start again at once. 0, also if it does not

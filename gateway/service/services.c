@@ -49,11 +49,11 @@ static uint64_t now_usec(void)
 	return (uint64_t)t.tv_sec * 1000 * MSEC + (uint64_t)t.tv_nsec / 1000;
 }
 
-static struct service *service_find(const struct services *s, const char *name)
+static struct service *service_find(struct services *s, const char *name)
 {
 	for (size_t i = 0; i < s->n; i++)
 		if (str_eq(s->v[i].spec->name, name))
-			return (struct service *)(uintptr_t)&s->v[i];
+			return &s->v[i];
 	return NULL;
 }
 
@@ -251,7 +251,7 @@ pid_t services_pid(struct services *s, const char *name)
 static int wait_until_ready(const struct service *sv)
 {
 	uint64_t deadline = now_usec() + START_USEC;
-	pid_t owner;
+	pid_t owner = 0;
 
 	do {
 		if (socket_owner(sv->spec->socket, &owner) == 0 && owner == sv->pid)
@@ -348,7 +348,7 @@ int services_start(struct services *s, const char *name, char reason[SERVICE_REA
 	return r;
 }
 
-uint64_t services_wait_usec(const struct services *s, const char *name)
+uint64_t services_wait_usec(struct services *s, const char *name)
 {
 	const struct service *sv = service_find(s, name);
 	uint64_t now = now_usec();

@@ -221,7 +221,7 @@ static void the_groups_open_the_vty(void **state)
 	for (size_t i = 0; i < FRR_N_DAEMONS; i++) {
 		_cleanup_(frr_vty_closep) struct frr_vty *vty = NULL;
 
-		assert_int_equal(frr_vty_open(frr_vty_path(run_dir, names[i], arena), PATIENCE_MSEC * 1000, &vty), 0);
+		assert_int_equal(frr_vty_open(frr_vty_path(run_dir, names[i], arena), GRACE_USEC, &vty), 0);
 		assert_int_equal(frr_vty_pid(vty), services_pid(services, names[i]));
 		assert_int_equal(frr_vty_run(vty, "show running-config", &text), 0);
 		assert_true((strstr(buf_str(&text), "no zebra nexthop kernel enable") != NULL) ==

@@ -113,7 +113,8 @@ static void remove_folder(const char *folder)
 
 	while (d && (e = readdir(d)))
 		(void)unlinkat(dirfd(d), e->d_name, 0);
-	(void)closedir(d);
+	if (d)
+		(void)closedir(d);
 	(void)rmdir(folder);
 }
 
@@ -244,7 +245,7 @@ static void starts_and_stops(void **state)
 
 static void is_born_clean(void **state)
 {
-	_cleanup_close_ int stray = open("/dev/null", O_RDONLY), pipe_like = dup(stray);
+	_cleanup_close_ int stray = open("/dev/null", O_RDONLY); /* not to be inherited */
 	_cleanup_free_ char *environment = NULL;
 	int patience = PATIENCE_MSEC;
 	struct services *s;
@@ -489,7 +490,7 @@ static void adopts_one_that_never_listened(void **state)
 	pid_t pid = fork();
 
 	if (pid == 0) {
-		(void)execv(w->program, (char *const *)(uintptr_t)w->argv[DEAF]);
+		(void)execl(w->program, w->argv[DEAF][0], w->argv[DEAF][1], w->argv[DEAF][2], w->argv[DEAF][3], NULL);
 		_exit(127);
 	}
 	for (;;) { /* until it is what it will be */
