@@ -2,6 +2,9 @@
 /*
  * bfdd's control socket: frames in big endian `u32 length | u16 id | u8 type | u8 version`, then JSON. Codec alone,
  * pure; foreign bytes, fuzzed.
+ *
+ * A session that is taken away by configuration is not told of (seen with FRR 8.4.4): who watches a session has to know
+ * by itself that it is no longer wanted.
  */
 #pragma once
 
@@ -21,10 +24,18 @@ struct bfd_event {
 	bool multihop;
 	bool removed; /* the session is gone */
 	enum bfd_state state;
-	unsigned diagnostic; /* RFC 5880 section 4.1 */
+	unsigned diagnostic, remote_diagnostic; /* RFC 5880 section 4.1 */
 };
 
-/* The request for all events. Returns its length; buf has BFD_SUBSCRIBE_MAX bytes. */
+/*
+ * What an event says about forwarding. Down is not dead where somebody ended the session on purpose, here or there (RFC
+ * 5882 section 4.2), and says nothing where the session has not been up in this life of bfdd.
+ */
+enum bfd_verdict { BFD_ALIVE, BFD_DEAD, BFD_UNKNOWN };
+enum bfd_verdict bfd_verdict(const struct bfd_event *event);
+
+/* The request for all events, answered by "ok" and one event for each session. Returns its length; buf has
+ * BFD_SUBSCRIBE_MAX bytes. */
 enum { BFD_SUBSCRIBE_MAX = 32 };
 size_t bfd_subscribe(uint8_t buf[BFD_SUBSCRIBE_MAX]);
 
