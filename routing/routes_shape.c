@@ -17,7 +17,7 @@
 #include "routing/show_shape.h"
 #include "routing/zebra_parse.h"
 
-enum { FLOATING_METRIC = 200 };
+enum { FLOATING_METRIC = 200 }; /* or more: one that any other goes before */
 
 struct row {
 	struct ip_route route;
@@ -53,7 +53,7 @@ static const char *protocol_of_ours(const struct ip_route *r)
 {
 	if (r->proto == FLIP_PROTO)
 		return "override";
-	return r->metric == FLOATING_METRIC ? "floating" : "fairway";
+	return r->metric >= FLOATING_METRIC ? "floating" : "fairway";
 }
 
 static void add_ours(struct rows *rows, const struct ip_route *kernel, size_t n)

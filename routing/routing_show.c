@@ -77,7 +77,7 @@ static json_t *ask(struct look *look, const char *daemon, struct frr_vty **vty, 
 		trouble(look, daemon, strerror(-r));
 		return NULL;
 	}
-	documents = r == 0 ? frr_documents(buf_str(&look->reply), look->reply.len) : NULL;
+	documents = frr_documents(buf_str(&look->reply), look->reply.len); /* what failed is no JSON */
 	if (!documents || json_array_size(documents) != 1)
 		return documents;
 	one = json_incref(json_array_get(documents, 0));
