@@ -208,6 +208,7 @@ static void this_process_has_one_capability(void **state)
 	assert_status(getpid(), "CapAmb:\t0000000000000000");
 	assert_status(getpid(), "NoNewPrivs:\t1");
 	assert_int_equal(getgroups(0, NULL), FRR_N_GROUPS);
+	assert_true(services_pid(services, FRR_BGPD) > 0);
 	assert_int_equal(kill(services_pid(services, FRR_BGPD), SIGKILL), -1);
 	assert_int_equal(errno, EPERM);
 }

@@ -159,6 +159,15 @@ static void start(struct services *s, const char *name)
 		fail_msg("%s: %d, %s", name, r, reason);
 }
 
+/* Never 0, which kill(2) takes for all of us. */
+static pid_t pid_of(struct services *s, const char *name)
+{
+	pid_t pid = services_pid(s, name);
+
+	assert_true(pid > 0);
+	return pid;
+}
+
 static bool readable(int fd, int msec)
 {
 	struct pollfd p = {.fd = fd, .events = POLLIN};
@@ -228,7 +237,7 @@ static void starts_and_stops(void **state)
 
 	assert_int_equal(services_pid(s, "plain"), 0);
 	start(s, "plain");
-	pid = services_pid(s, "plain");
+	pid = pid_of(s, "plain");
 	assert_true(lives(pid));
 	start(s, "plain"); /* it runs: nothing happens */
 	assert_int_equal(services_pid(s, "plain"), pid);
@@ -259,7 +268,7 @@ static void is_born_clean(void **state)
 	s = open_services(*state);
 	(void)sigprocmask(SIG_UNBLOCK, &set, NULL);
 	start(s, "plain");
-	pid = services_pid(s, "plain");
+	pid = pid_of(s, "plain");
 	assert_int_equal(getsid(pid), pid);
 	assert_int_equal(count_fds(pid), 4);   /* 0, 1, 2, its socket */
 	while (count_fds(parent_of(pid)) != 5) /* 0, 1, 2, the connection, the ends; and a pidfd until it is sent */
@@ -284,8 +293,8 @@ static void has_its_urgency(void **state)
 
 	start(s, "plain");
 	start(s, "stubborn");
-	plain = services_pid(s, "plain");
-	stubborn = services_pid(s, "stubborn");
+	plain = pid_of(s, "plain");
+	stubborn = pid_of(s, "stubborn");
 	assert_int_equal(sched_getscheduler(plain), SCHED_FIFO);
 	assert_int_equal(sched_getparam(plain, &param), 0);
 	assert_int_equal(param.sched_priority, 7);
@@ -306,7 +315,7 @@ static void tells_a_death(void **state)
 	start(s, "plain");
 	start(s, "stubborn");
 	assert_null(services_read(s));
-	pid = services_pid(s, "plain");
+	pid = pid_of(s, "plain");
 	assert_int_equal(kill(pid, SIGKILL), 0);
 	assert_true(readable(services_fd(s), PATIENCE_MSEC));
 	assert_int_equal(services_pid(s, "plain"), 0); /* does not take the news away */
@@ -328,16 +337,16 @@ static void stubborn_and_hung_ones_go(void **state)
 	pid_t pid;
 
 	start(s, "stubborn");
-	pid = services_pid(s, "stubborn");
+	pid = pid_of(s, "stubborn");
 	assert_int_equal(services_stop(s, "stubborn", SHORT_USEC), 0);
 	assert_false(lives(pid));
 	start(s, "plain");
-	pid = services_pid(s, "plain");
+	pid = pid_of(s, "plain");
 	assert_int_equal(kill(pid, SIGSTOP), 0);
 	assert_int_equal(services_stop(s, "plain", SHORT_USEC), 0);
 	assert_false(lives(pid));
 	start(s, "plain");
-	pid = services_pid(s, "plain");
+	pid = pid_of(s, "plain");
 	assert_int_equal(kill(pid, SIGSTOP), 0);
 	assert_int_equal(services_kill(s, "plain"), 0);
 	assert_false(lives(pid));
@@ -426,7 +435,7 @@ static pid_t start_in_another_life(const struct world *w, const char *name)
 
 		if (services_open(w->specs, N_SPECS, &s) < 0 || services_start(s, name, reason) < 0)
 			_exit(EXIT_FAILURE);
-		pid = services_pid(s, name);
+		pid = pid_of(s, name);
 		if (write(out, &pid, sizeof(pid)) != sizeof(pid))
 			_exit(EXIT_FAILURE);
 		for (;;)
@@ -616,7 +625,7 @@ static void without_a_keeper_services_stay(void **state)
 	pid_t pid;
 
 	start(s, "plain");
-	pid = services_pid(s, "plain");
+	pid = pid_of(s, "plain");
 	assert_int_equal(kill(parent_of(pid), SIGKILL), 0);
 	assert_int_equal(services_start(s, "stubborn", reason), -EPIPE);
 	assert_string_equal(reason, "the process that starts services is gone or hangs");
@@ -635,7 +644,7 @@ static void a_keeper_ignores_signals(void **state)
 	pid_t pid;
 
 	start(s, "plain");
-	pid = services_pid(s, "plain");
+	pid = pid_of(s, "plain");
 	for (size_t i = 0; i < ARRAY_SIZE(signals); i++)
 		assert_int_equal(kill(parent_of(pid), signals[i]), 0);
 	start(s, "stubborn");
