@@ -88,7 +88,6 @@ struct refs {
 	const struct config *cfg;
 	struct arena *scratch;
 	struct diag *diag;
-	uint64_t unnamed; /* see config/decode.h */
 };
 
 enum { SUGGEST_MAX = 100 }; /* errors that get a suggestion: each looks at the whole list */
@@ -123,19 +122,18 @@ static void report_unknown(
 }
 
 /* May the list have entries that an error keeps from us? */
-static bool may_have_more(const struct refs *r, const struct target *target)
+static bool may_have_more(const struct config *cfg, const struct target *target)
 {
 	const struct object_type *type = schema_root();
-	const struct entry *entry = &r->cfg->entry;
+	const struct entry *entry = &cfg->entry;
 
-	if (r->unnamed >> schema_field_index(type, target->rows[0]) & 1)
-		return true;
 	for (size_t i = 0; i < target->n && entry; i++) {
-		if ((entry->unsure & ~entry->set) >> schema_field_index(type, target->rows[i]) & 1)
+		const struct field *row = target->rows[i];
+
+		if ((entry->unnamed | (entry->unsure & ~entry->set)) >> schema_field_index(type, row) & 1)
 			return true;
-		if (i + 1 < target->n)
-			entry = schema_node(entry, target->rows[i]);
-		type = target->rows[i]->object;
+		entry = row->kind == FIELD_NODE ? schema_node(entry, row) : NULL;
+		type = row->object;
 	}
 	return false;
 }
@@ -153,15 +151,16 @@ static void check_ref(const struct visit *v, void *user)
 	list = schema_target_list(r->cfg, &target);
 	name = *(const char *const *)v->value;
 	if (!find(list, target.list->object->size, schema_key(target.list->object)->offset, name) &&
-		!may_have_more(r, &target))
+		!may_have_more(r->cfg, &target))
 		report_unknown(r, v, &target, list, name);
 }
 
 /* --- the sound part --- */
 
-static void keep_sound(struct config *cfg, const struct field *field, struct arena *arena)
+/* Of a list in obj, the entries without an error. */
+static void keep_sound(void *obj, const struct field *field, struct arena *arena)
 {
-	struct vec all = schema_vec(cfg, field);
+	struct vec all = schema_vec(obj, field);
 	struct {
 		char *v;
 		size_t n;
@@ -173,7 +172,38 @@ static void keep_sound(struct config *cfg, const struct field *field, struct are
 		if (!entry->unsure)
 			memcpy(sound.v + sound.n++ * field->object->size, entry, field->object->size);
 	}
-	memcpy((char *)cfg + field->offset, &sound, sizeof(sound));
+	memcpy((char *)obj + field->offset, &sound, sizeof(sound));
+}
+
+static void keep_sound_lists(void *obj, const struct object_type *type, struct arena *arena)
+{
+	const struct entry *entry = obj;
+
+	for (size_t i = 0; i < type->n_fields; i++)
+		if ((entry->unsure & entry->set) >> i & 1 && type->fields[i].kind == FIELD_NODES)
+			keep_sound(obj, &type->fields[i], arena);
+}
+
+/* Are all errors of a mapping within lists of it? Then what is left of those is sound. */
+static bool has_sound_rows(const struct entry *entry, const struct object_type *type)
+{
+	for (size_t i = 0; i < type->n_fields; i++)
+		if (entry->unsure >> i & 1 && (!(entry->set >> i & 1) || type->fields[i].kind != FIELD_NODES))
+			return false;
+	return true;
+}
+
+/* A mapping of the root. */
+static void keep_sound_mapping(struct config *cfg, const struct field *field, struct arena *arena)
+{
+	const struct entry *entry = schema_node(cfg, field);
+	void *sound = NULL;
+
+	if (entry && has_sound_rows(entry, field->object)) {
+		sound = arena_memdup(arena, entry, field->object->size);
+		keep_sound_lists(sound, field->object, arena);
+	}
+	memcpy((char *)cfg + field->offset, (void *)&sound, sizeof(sound));
 }
 
 static const struct config *sound_part(const struct config *cfg, struct arena *arena)
@@ -182,14 +212,10 @@ static const struct config *sound_part(const struct config *cfg, struct arena *a
 	struct config *sound = arena_new_obj(arena, struct config);
 
 	*sound = *cfg;
-	for (size_t i = 0; i < root->n_fields; i++) {
-		if (!(cfg->entry.unsure >> i & 1))
-			continue;
-		if (root->fields[i].kind == FIELD_NODES)
-			keep_sound(sound, &root->fields[i], arena);
-		else
-			memset((char *)sound + root->fields[i].offset, 0, sizeof(void *)); /* a mapping */
-	}
+	keep_sound_lists(sound, root, arena);
+	for (size_t i = 0; i < root->n_fields; i++)
+		if (cfg->entry.unsure >> i & 1 && root->fields[i].kind == FIELD_NODE)
+			keep_sound_mapping(sound, &root->fields[i], arena);
 	return sound;
 }
 
@@ -203,7 +229,7 @@ struct config_draft config_parse_draft(const char *text, size_t len, struct aren
 
 	if (!root)
 		return (struct config_draft){0};
-	refs.cfg = config_decode(root, arena, scratch, diag, &refs.unnamed);
+	refs.cfg = config_decode(root, arena, scratch, diag);
 	schema_walk(refs.cfg, check_ref, &refs);
 	return (struct config_draft){refs.cfg, refs.cfg->entry.unsure ? sound_part(refs.cfg, arena) : refs.cfg};
 }

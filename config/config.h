@@ -46,9 +46,10 @@ enum { TOS_INHERIT = 256 };
 
 /* First member of every object: where it stands, and which rows the file gave. */
 struct entry {
-	struct loc loc;	 /* the mapping itself */
-	uint64_t set;	 /* bit i: row i of the object type was given */
-	uint64_t unsure; /* bit i: row i has an error, its value is not here or not all of it; see config/draft.h */
+	struct loc loc;	  /* the mapping itself */
+	uint64_t set;	  /* bit i: row i of the object type was given */
+	uint64_t unsure;  /* bit i: row i has an error, its value is not here or not all of it; see config/draft.h */
+	uint64_t unnamed; /* bit i: row i is a list with entries that lack even their name; see config/draft.h */
 	const struct loc *at; /* place of each row's value; of the entry where the row was not given */
 };
 
@@ -69,7 +70,7 @@ struct entry {
 #define CTYPE_MAC struct mac_addr
 #define CTYPE_MSS struct mss
 #define CTYPE_TOS uint32_t
-#define CTYPE_COMMUNITY const char * /* as FRR writes it: "65001:100", "64500:1:2", "no-export" */
+#define CTYPE_COMMUNITY const char *	/* as FRR writes it: "65001:100", "64500:1:2", "no-export" */
 #define CTYPE_ROUTE_TARGET const char * /* "65000:10010" */
 
 /*

@@ -23,7 +23,6 @@ enum { LATER_MAX = 64 };
 struct decode {
 	struct arena *arena, *scratch;
 	struct diag *diag;
-	uint64_t unnamed;		      /* rows of the root, see decode.h */
 	size_t n_faults;		      /* errors here, and values that YAML reported */
 	const struct field *later[LATER_MAX]; /* rows that were warned of; once each is enough */
 	size_t n_later;
@@ -339,16 +338,8 @@ static size_t place_entries(
 	return placed;
 }
 
-/* The row of the root that a list belongs to, if a reference can name it: only mappings are on the way. */
-static uint64_t root_bit(const struct path *path)
-{
-	while (path->up && !path->up->name && !path->up->number)
-		path = path->up;
-	return path->up ? 0 : row_bit(schema_root(), schema_field(schema_root(), path->key));
-}
-
-static bool decode_nodes(
-	struct decode *d, const struct node *node, const struct field *field, const struct path *up, void *obj)
+static bool decode_nodes(struct decode *d, const struct node *node, const struct object_type *type,
+	const struct field *field, const struct path *up, void *obj)
 {
 	const struct entries e = {field->object, schema_key(field->object)};
 	const struct path here = {.up = up, .key = field->key};
@@ -379,7 +370,7 @@ static bool decode_nodes(
 	list.n = place_entries(d, &e, &here, sorted, n, list.v);
 	memcpy((char *)obj + field->offset, &list, sizeof(list));
 	if (n < node->n || node->repeated)
-		d->unnamed |= root_bit(&here);
+		((struct entry *)obj)->unnamed |= row_bit(type, field);
 	return true;
 }
 
@@ -418,8 +409,8 @@ static void warn_later(
 }
 
 /* False if the row's value is not there in the end, because of an error. It may be there with an error inside. */
-static bool decode_field(
-	struct decode *d, const struct node *node, const struct field *field, const struct path *up, void *obj)
+static bool decode_field(struct decode *d, const struct node *node, const struct object_type *type,
+	const struct field *field, const struct path *up, void *obj)
 {
 	const struct path path = {.up = up, .key = field->key};
 	void *child;
@@ -430,7 +421,7 @@ static bool decode_field(
 	case FIELD_LIST:
 		return decode_list(d, node, field, &path, obj);
 	case FIELD_NODES:
-		return decode_nodes(d, node, field, up, obj);
+		return decode_nodes(d, node, type, field, up, obj);
 	default:
 		if (node->kind != NODE_MAPPING) {
 			wrong_kind(d, node, field, &path);
@@ -484,7 +475,7 @@ static uint64_t decode_pair(struct decode *d, const struct node *node, const str
 	}
 	bit = row_bit(type, field);
 	at[schema_field_index(type, field)] = node->loc;
-	if (decode_field(d, node, field, path, obj)) {
+	if (decode_field(d, node, type, field, path, obj)) {
 		entry->set |= bit;
 		warn_later(d, node, field, &here, obj);
 	}
@@ -525,13 +516,11 @@ static void decode_object(
 	fill_absent(d, node, type, path, seen, obj);
 }
 
-struct config *config_decode(
-	const struct node *root, struct arena *arena, struct arena *scratch, struct diag *diag, uint64_t *ret_unnamed)
+struct config *config_decode(const struct node *root, struct arena *arena, struct arena *scratch, struct diag *diag)
 {
 	struct decode d = {.arena = arena, .scratch = scratch, .diag = diag};
 	struct config *cfg = arena_new_obj(arena, struct config);
 
 	decode_object(&d, root, schema_root(), NULL, cfg);
-	*ret_unnamed = d.unnamed;
 	return cfg;
 }

@@ -11,9 +11,6 @@ struct node;
 
 /*
  * Decodes what can be decoded and reports everything that cannot. The result lives in `arena`; it is whole only if no
- * error was reported, and each entry's `unsure` says where it is not. Bit i of *ret_unnamed: in row i of the root, or in
- * a mapping below it, a list has entries that are missing even by name, so that a reference to one must not be called
- * unknown.
+ * error was reported, and each entry's `unsure` and `unnamed` say where it is not.
  */
-struct config *config_decode(
-	const struct node *root, struct arena *arena, struct arena *scratch, struct diag *diag, uint64_t *ret_unnamed);
+struct config *config_decode(const struct node *root, struct arena *arena, struct arena *scratch, struct diag *diag);

@@ -14,9 +14,10 @@ struct diag;
 
 /*
  * Both NULL where the text could not be read at all; the same where it has no error. Of what a list of the file's top
- * says, `sound` has the entries without an error of their own; a row of the top that lacks something is not whole
- * (CONFIG_IS_WHOLE), and a mapping there with an error is NULL, also where it is required. A reference in `sound` may
- * lead nowhere: config_line() and its like then give NULL, and the reason was reported.
+ * says, `sound` has the entries without an error of their own; the same of the lists of a mapping there. A row of the
+ * top that lacks something is not whole (CONFIG_IS_WHOLE), and a mapping there with an error elsewhere than in its
+ * lists is NULL, also where it is required. A reference in `sound` may lead nowhere: config_line() and its like then
+ * give NULL, and the reason was reported.
  */
 struct config_draft {
 	const struct config *read;  /* every value that was understood: for rules that judge one value alone */

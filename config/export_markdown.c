@@ -4,6 +4,7 @@
 
 #include "config/export.h"
 #include "config/hint.h"
+#include "config/preset.h"
 #include "config/schema.h"
 #include "config/types.h"
 #include "gateway/base/arena.h"
@@ -169,10 +170,47 @@ static void sections(const struct section *up, const struct object_type *type, s
 	}
 }
 
+static const char presets_intro[] =
+	"\n<a id=\"presets\"></a>\n\n## Provider presets\n"
+	"\n"
+	"What is published about the far end of a line with this `provider`. A *default* is used where the file says "
+	"nothing\n"
+	"else. What is *refused* would keep the session down; what is *warned of* can be raised by the account, or is "
+	"less "
+	"than\n"
+	"what was asked for. `generic`, and every value that a provider does not publish, has no rule. `max-prefixes` "
+	"has no "
+	"default\n"
+	"from here: how much we take is the operator's word.\n"
+	"\n"
+	"The routes that this file announces (networks, aggregates and the vtep, as far as `policy-out` lets them "
+	"pass) are "
+	"counted\n"
+	"by `fairway check`. What is passed on from other sessions is known only while the gateway runs: `fairway show "
+	"bgp` "
+	"has the\n"
+	"count for each session beside the limit, with a warning from 75 % on.\n"
+	"\n"
+	"| Provider | What | Value | Beyond it | Why | Source |\n|---|---|---|---|---|---|\n";
+
+static void presets(struct buf *out)
+{
+	static const char *const beyond[] = {
+		[PRESET_NOTE] = "", [PRESET_WARN] = "warned of", [PRESET_REFUSE] = "refused"};
+	const struct preset *p;
+	char value[32];
+
+	buf_puts(out, presets_intro);
+	for (size_t i = 0; (p = preset_at(i)) != NULL; i++)
+		buf_printf(out, "| `%s` | %s | %s | %s | %s | %s |\n", preset_provider(p), preset_name(p),
+			preset_value(p, value), beyond[p->weight], p->reason, p->source);
+}
+
 void export_markdown(struct buf *out)
 {
 	buf_puts(out, intro);
 	buf_puts(out, "\n## The file\n\n");
 	table(NULL, schema_root(), out);
 	sections(NULL, schema_root(), out);
+	presets(out);
 }

@@ -73,7 +73,7 @@ const char *preset_value(const struct preset *preset, char ret[32])
 
 	switch (whats[preset->what].unit) {
 	case TIME:
-		if (v % 1000000 == 0 && v > 1000000)
+		if (v % 1000000 == 0 && v > 0)
 			(void)snprintf(ret, 32, "%" PRIu64 "s", v / 1000000);
 		else
 			(void)snprintf(ret, 32, "%" PRIu64 "ms", v / 1000);

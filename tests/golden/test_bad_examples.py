@@ -118,7 +118,7 @@ SECRET_AT = "secret.yaml:6:38: error: lines[a].bgp.password-file: "
 def secret_config(folder, name="line.md5"):
     path = folder / "secret.yaml"
     path.write_text("system: {hostname: gw}\nlines:\n  - name: a\n    interface: eth1\n    address: 172.31.0.1/30\n"
-                    f"    bgp: {{peer-as: 1, password-file: {folder / name}}}\n    peer-address: 172.31.0.2\n")
+                    f"    bgp: {{peer-as: 1, password-file: {folder / name}}}\n    peer-address: 172.31.0.2\nbgp: {{as: 1, router-id: 10.0.0.1}}\n")
     return path
 
 

@@ -6,6 +6,7 @@ import oracles
 
 # Bad examples whose fault is the schema's and yet beyond JSON Schema, each with the reason.
 BEYOND_JSON_SCHEMA = {
+    "bgp-no-section-reference": "it has no references between values",
     "duplicate-entry": "it compares whole items of a list, not their keys",
     "mixed-references": "it has no references between values",
     "unknown-reference": "it has no references between values",

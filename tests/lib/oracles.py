@@ -193,6 +193,8 @@ FAULTS = {
     "address of no host": (_set("vtep", "address", "224.0.0.1"), False, False),
     "IPv6 groups": (_set("vtep", "address", "fd00:1:2:3:4:5:6:7:8"), False, False),
     "path upwards": (_set("lines", 0, "bgp", {"peer-as": 65000, "password-file": "/etc/../a"}), False, False),
+    "no such policy": (lambda d: d.update({"bgp": {
+        "as": 65001, "neighbors": [{"name": "a", "interface": "eth0", "peer-as": 65001, "policy-in": "p"}]}}), True, False),
 }
 
 # The good example, each time with something unusual that is right; all judges accept.
@@ -204,12 +206,17 @@ VARIATIONS = {
     "mss number": _set("segments", 0, "mss", 1380),
     "tos number": _set("segments", 0, "tos", 0),
     "empty presence": _set("lines", 0, "bfd", {}),
-    "all of a line": lambda d: d["lines"][0].update(
-        {"bgp": {"peer-as": 4294967295, "hold-time": "9s"}, "sla": {"latency": "2ms", "jitter": "200us", "loss": "0.1%"},
+    "all of a line": lambda d: d.update(bgp={"as": 65001}) or d["lines"][0].update(
+        {"bgp": {"peer-as": 4294967294, "hold-time": "9s"}, "sla": {"latency": "2ms", "jitter": "200us", "loss": "0.1%"},
          "path-mtu": 1400, "enabled": False, "description": "北京: \"a\" # b"}),
     "MAC entries": _set("segments", 0, "macs", [{"mac": "02:00:00:00:00:0A", "remote": "ali-bj"}]),
     "empty lists": lambda d: d["segments"][0].update({"macs": [], "routes": []}),
-    "tenants": lambda d: d.update({"tenants": [{"name": "training", "table": 1001, "l3-vni": 50001}]}),
+    "tenants": lambda d: d.update({"bgp": {"as": 65001}, "tenants": [{"name": "training", "table": 1001, "l3-vni": 50001}]}),
+    "policies": lambda d: d.update({"bgp": {
+        "as": 65001, "neighbors": [{"name": "a", "interface": "eth0", "peer-as": 65001, "policy-in": "p", "families": ["evpn"]}],
+        "prefix-lists": [{"name": "l", "entries": [{"seq": 1, "prefix": "0.0.0.0/0", "le": 32}]}],
+        "community-sets": [{"name": "s", "communities": ["1:2", "1:2:3", "local-AS"]}],
+        "policies": [{"name": "p", "rules": [{"seq": 1, "prefix-list": "l", "community-set": "s"}]}]}}),
 }
 
 
