@@ -117,7 +117,7 @@ static void check_remote(
 				r->name);
 		return;
 	}
-	if (r->peer_as == 0 && CONFIG_IS_WHOLE(cfg, lines) && !has_evpn_session(all))
+	if (r->peer_as == 0 && CONFIG_IS_WHOLE(cfg, lines) && CONFIG_IS_WHOLE(cfg, bgp) && !has_evpn_session(all))
 		diag_error(diag, CONFIG_AT(r, remote, learn),
 			"remote %s: learn: evpn needs its peer-as, or a neighbor whose families have evpn", r->name);
 	if (CONFIG_IS_WHOLE(cfg, segments) && CONFIG_IS_WHOLE(cfg, tenants) && !is_stretched(cfg, r) &&

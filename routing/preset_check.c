@@ -56,17 +56,15 @@ static void check_bfd(const struct line *line, struct diag *diag)
 			"a bfd multiplier of %u is less than %" PRIu64, bfd->multiplier, multiplier->value);
 }
 
+/* That it is not too short is the schema's own rule. */
 static void check_hold(const struct line *line, struct diag *diag)
 {
-	const struct preset *least = preset_find(line->provider, PRESET_HOLD_MIN);
 	const struct preset *most = preset_find(line->provider, PRESET_HOLD_MAX);
 	usec_t hold = line->bgp->hold_time;
-	struct loc loc = CONFIG_AT(line->bgp, line_bgp, hold_time);
 
-	if (least && hold && hold < least->value)
-		complain(diag, loc, line, least, "hold-time %" PRIu64 "s is too short", hold / 1000000);
 	if (most && hold > most->value)
-		complain(diag, loc, line, most, "hold-time %" PRIu64 "s is too long", hold / 1000000);
+		complain(diag, CONFIG_AT(line->bgp, line_bgp, hold_time), line, most,
+			"hold-time %" PRIu64 "s is too long", hold / 1000000);
 }
 
 static void check_bgp(const struct line *line, struct diag *diag)

@@ -46,8 +46,8 @@ static void check_bgp_missing(const struct config *cfg, struct diag *diag)
 				cfg->lines.v[i].name, why);
 	for (size_t i = 0; i < cfg->remotes.n; i++)
 		if (cfg->remotes.v[i].learn != LEARN_STATIC)
-			diag_error(diag, CONFIG_AT(&cfg->remotes.v[i], remote, learn), "remote %s: learn %s",
-				cfg->remotes.v[i].name, why);
+			diag_error(diag, CONFIG_AT(&cfg->remotes.v[i], remote, learn), "remote %s: learn: %s %s",
+				cfg->remotes.v[i].name, cfg->remotes.v[i].learn == LEARN_EVPN ? "evpn" : "bgp", why);
 	for (size_t i = 0; i < cfg->tenants.n; i++)
 		if (cfg->tenants.v[i].l3_vni)
 			diag_error(diag, CONFIG_AT(&cfg->tenants.v[i], tenant, l3_vni), "tenant %s: l3-vni %s",
@@ -178,7 +178,7 @@ static void check_learned(
 {
 	unsigned family = ip_addr_is_ipv6(&r->vtep) ? CARRIES_IPV6 : CARRIES_IPV4;
 
-	if (r->learn != LEARN_BGP || !CONFIG_IS_WHOLE(cfg, lines))
+	if (r->learn != LEARN_BGP || !CONFIG_IS_WHOLE(cfg, lines) || !CONFIG_IS_WHOLE(cfg, bgp))
 		return;
 	for (size_t i = 0; i < all->n; i++)
 		if ((all->v[i].families & family) && is_of_remote(r, &all->v[i]))
