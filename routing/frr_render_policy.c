@@ -273,7 +273,7 @@ static const struct prefix_list *find_list(const struct config *cfg, const char 
 
 /*
  * A rule that can match nothing of a family has no entry there. One whose set has communities of both kinds has two
- * entries, as FRR has no "or" within one; the second takes the next number (routing_check.c keeps that free).
+ * entries, as FRR has no "or" within one; the second takes the next number, which the checks keep free.
  */
 static bool add_rule(struct render *r, const char *map, const char *object, const struct policy_rule *rule,
 	const struct frr_family *f)
@@ -379,15 +379,19 @@ static bool add_own_vtep(struct render *r, const struct frr_family *f, const cha
 static struct frr_node *open_map(struct render *r, const struct session *s, const struct frr_family *f, const char *map,
 	const char *policy, const char *list)
 {
-	bool closed = !policy && !s->internal;
-	struct frr_node *node = frr_block(
-		r->conf, &r->conf->root, s->object, "route-map %s %s 10", map, closed && !list ? "deny" : "permit");
+	struct frr_node *node;
 
+	if (!policy && !s->internal && !list) {
+		/* Not 10: an entry that comes never takes the place of the one that goes. */
+		(void)frr_block(r->conf, &r->conf->root, s->object, "route-map %s deny 20", map);
+		return NULL;
+	}
+	node = frr_block(r->conf, &r->conf->root, s->object, "route-map %s permit 10", map);
 	if (policy)
 		(void)frr_add(r->conf, node, s->object, "call FW-P-%s-%s", policy, f->suffix);
-	else if (closed && list)
+	else if (!s->internal)
 		(void)frr_add(r->conf, node, s->object, "match %s address prefix-list %s", f->ip, list);
-	return closed && !list ? NULL : node;
+	return node;
 }
 
 static void add_bandwidth(struct render *r, struct frr_node *node, const struct session *s)
