@@ -35,7 +35,7 @@ _fairway() {
 	case $command in
 	"") mapfile -t COMPREPLY < <(compgen -W "apply check diff plan show status version" -- "$cur") ;;
 	apply | check | diff | plan) mapfile -t COMPREPLY < <(compgen -f -- "$cur") ;;
-	show) mapfile -t COMPREPLY < <(compgen -W "status config plan overlay mtu segments lines filter revisions" -- "$cur") ;;
+	show) mapfile -t COMPREPLY < <(compgen -W "status config plan overlay mtu segments lines bgp routes bfd evpn filter revisions" -- "$cur") ;;
 	esac
 }
 complete -o filenames -F _fairway fairway

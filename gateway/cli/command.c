@@ -168,12 +168,14 @@ static enum exit_status command_plan(const struct args *args, const struct outpu
 
 static enum exit_status command_show(const struct args *args, const struct output *output)
 {
-	const char *what = args->operands[0];
+	const char *what = args->operands[0], *which = args->n_operands > 1 ? args->operands[1] : NULL;
 
 	for (size_t i = 0; i < n_show_topics; i++)
-		if (str_eq(show_topics[i].what, what))
-			return call(args, output, "show", json_pack("{s:s}", "what", what));
-	(void)fprintf(stderr, "fairway: there is no '%s' to show; see fairway show --help\n", what);
+		if (str_eq(show_topics[i].what, what) && (!which || show_topics[i].takes_name))
+			return call(args, output, "show",
+				json_pack("{s:s++}", "what", what, which ? " " : "", which ? which : ""));
+	(void)fprintf(stderr, "fairway: there is no '%s%s%s' to show; see fairway show --help\n", what,
+		which ? " " : "", which ? which : "");
 	return EXIT_USAGE;
 }
 
@@ -207,7 +209,9 @@ const struct command commands[] = {
 	{"plan", "[FILE]", 0, 1, "the steps that apply FILE would take",
 		"Each step with its impact on traffic. Without FILE: what the running configuration still lacks.\n",
 		command_plan},
-	{"show", "WHAT", 1, 1, "look at the gateway", "WHAT is one of:\n", command_show},
+	{"show", "WHAT [NAME]", 1, 2, "look at the gateway",
+		"With NAME, or the address of a peer: one BGP session and its prefixes. WHAT is one of:\n",
+		command_show},
 	{"status", "", 0, 0, "the same as show status", "Is the gateway what its configuration says?\n",
 		command_status},
 	{"version", "", 0, 0, "the version of this command", "", command_version},
@@ -215,14 +219,18 @@ const struct command commands[] = {
 const size_t n_commands = ARRAY_SIZE(commands);
 
 const struct show_topic show_topics[] = {
-	{"status", "is the gateway what its configuration says, and what was repaired"},
-	{"config", "the running configuration, in canonical form"},
-	{"plan", "what is left to do; empty on a converged gateway"},
-	{"overlay", "bridges, VXLAN devices and their far ends"},
-	{"mtu", "MTU and MSS of each segment, with the arithmetic"},
-	{"segments", "the segments and their state"},
-	{"lines", "the lines, their state and path MTU"},
-	{"filter", "the guard of the VXLAN port, the MSS clamp and packets too big, with counters"},
-	{"revisions", "what ran, who made it so, when and why"},
+	{"status", "is the gateway what its configuration says, and what was repaired", false},
+	{"config", "the running configuration, in canonical form", false},
+	{"plan", "what is left to do; empty on a converged gateway", false},
+	{"overlay", "bridges, VXLAN devices and their far ends", false},
+	{"mtu", "MTU and MSS of each segment, with the arithmetic", false},
+	{"segments", "the segments and their state", false},
+	{"lines", "the lines, their health and path MTU", false},
+	{"bgp", "BGP sessions; with a name: its prefixes, and why one is not used", true},
+	{"routes", "what BGP learned, what the kernel has, and what it forwards by", false},
+	{"bfd", "BFD sessions, their timers, and why one is down", false},
+	{"evpn", "VNIs, and where MACs are", false},
+	{"filter", "the guard of the VXLAN port, the MSS clamp and packets too big, with counters", false},
+	{"revisions", "what ran, who made it so, when and why", false},
 };
 const size_t n_show_topics = ARRAY_SIZE(show_topics);

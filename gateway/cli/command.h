@@ -2,6 +2,7 @@
 /* The commands of fairway, one row each. */
 #pragma once
 
+#include <stdbool.h>
 #include <stddef.h>
 
 struct args;
@@ -30,6 +31,7 @@ extern const size_t n_commands;
 /* What `show` knows. */
 struct show_topic {
 	const char *what, *help;
+	bool takes_name;
 };
 extern const struct show_topic show_topics[];
 extern const size_t n_show_topics;

@@ -385,7 +385,7 @@ static const struct {
 	{"revisions", show_revisions},
 };
 
-/* What is not the daemon's own is asked of each subsystem. */
+/* What is not the daemon's own is asked of each subsystem, the last first: it may add to what one before it shows. */
 static void show_subsystem(struct daemon *d, struct rpc_call *call, const char *what)
 {
 	const struct engine *e = &d->engine;
@@ -393,7 +393,7 @@ static void show_subsystem(struct daemon *d, struct rpc_call *call, const char *
 
 	if (!need_running(d, call))
 		return;
-	for (size_t i = 0; i < e->n_subsystems && r == -ENOENT; i++)
+	for (size_t i = e->n_subsystems; i-- > 0 && r == -ENOENT;)
 		r = e->subsystems[i]->show(what, e->running, &e->facts, &call->result);
 	if (r == -ENOENT)
 		rpc_error(call, "bad-request", "there is nothing of this name to show");
