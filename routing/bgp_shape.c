@@ -156,6 +156,23 @@ static void warn_of_family(const struct session *s, const json_t *neighbor, int 
 	}
 }
 
+enum { PROVIDER_WARNING = 75 }; /* percent of what a provider takes */
+
+/* What a provider takes is per session; it ends the session above. */
+static void warn_of_provider(const struct session *s, const json_t *neighbor, json_t *list)
+{
+	int64_t told = 0, most = s->provider_routes;
+	char text[160];
+
+	for (int f = FAMILY_IPV4; f <= FAMILY_IPV6; f++)
+		told += get_number(afi_of(neighbor, f), "sentPrefixCounter");
+	if (most == 0 || told * 100 < most * PROVIDER_WARNING)
+		return;
+	(void)snprintf(text, sizeof(text), "it was told %lld routes, and its provider takes %lld", (long long)told,
+		(long long)most);
+	add_warning(list, text);
+}
+
 static json_t *warnings_json(const struct session *s, const json_t *neighbor)
 {
 	json_t *list = json_array();
@@ -163,6 +180,7 @@ static json_t *warnings_json(const struct session *s, const json_t *neighbor)
 	for (int f = FAMILY_IPV4; f <= FAMILY_EVPN; f++)
 		if (s->families & (1U << f))
 			warn_of_family(s, neighbor, f, list);
+	warn_of_provider(s, neighbor, list);
 	return list;
 }
 

@@ -142,6 +142,7 @@ static bool of_line(const struct config *cfg, const struct line *line, const str
 	};
 
 	take_rows(cfg, &rows, line->provider, &s);
+	s.provider_routes = preset_or(line->provider, PRESET_ROUTES_MAX, 1, 0);
 	if (s.families == 0)
 		s.families = carries_address(peer);
 	else if (two)

@@ -48,6 +48,7 @@ struct session {
 	uint32_t tcp_mss;	       /* 0: the system's */
 	uint32_t max_prefixes;	       /* 0: no limit */
 	uint32_t max_prefixes_warning; /* percent */
+	uint32_t provider_routes;      /* that the line's provider takes from us; 0: nothing is published */
 	enum graceful_restart graceful_restart;
 	const char *policy_in, *policy_out; /* NULL: the default for its kind */
 	const char *password_file;	    /* NULL: none */
