@@ -268,3 +268,37 @@ void frr_conf_print(const struct frr_conf *conf, bool mask, struct buf *out)
 {
 	print_below(&conf->root, 0, mask, out);
 }
+
+/* ---- kinds of lines -----------------------------------------------------------------------------------------------
+ */
+
+size_t frr_next_word(const char **at)
+{
+	size_t len = strcspn(*at, " ");
+
+	*at += len;
+	*at += strspn(*at, " ");
+	return len;
+}
+
+bool frr_line_fits(const char *words, const char *line, struct buf *ret_key)
+{
+	if (ret_key)
+		buf_reset(ret_key);
+	while (*words) {
+		const char *pattern = words, *word = line;
+		size_t len_pattern = frr_next_word(&words), len = frr_next_word(&line);
+
+		if (len == 0)
+			return false;
+		if (*pattern == '?')
+			continue;
+		if (*pattern != '*' && (len != len_pattern || strncmp(pattern, word, len) != 0))
+			return false;
+		if (ret_key) {
+			buf_add(ret_key, word, len);
+			buf_putc(ret_key, ' ');
+		}
+	}
+	return true;
+}

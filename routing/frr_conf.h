@@ -51,6 +51,15 @@ int frr_conf_parse(const char *text, size_t len, struct frr_conf *ret);
 /* As FRR prints it, with indentation; for tests and for `fairwayd --dry-run`. Passwords are masked if `mask`. */
 void frr_conf_print(const struct frr_conf *conf, bool mask, struct buf *out);
 
+/*
+ * Is a line of the kind that `words` describes? `*` stands for a word that belongs to the key of the line, `?` for one
+ * that does not, and after the words may come whatever will. If so, ret_key (may be NULL) gets the key.
+ */
+bool frr_line_fits(const char *words, const char *line, struct buf *ret_key);
+
+/* Moves *at past one word and the space behind it; its length, 0 at the end. */
+size_t frr_next_word(const char **at);
+
 /* One line that differs. */
 struct frr_change {
 	bool remove;		    /* the line goes away; else it comes */
@@ -58,6 +67,7 @@ struct frr_change {
 	const char *line;	    /* as in the tree */
 	const char *command;	    /* what is sent, within the context: the line itself, or how FRR wants it undone */
 	const char *object;	    /* whose: as in the tree; of a removal NULL if unknown */
+	bool fresh;		    /* about something that begins with this delta, so that nothing is interrupted */
 	bool opens;		    /* `line` opens a node, and the daemon is in it after the command */
 };
 

@@ -25,7 +25,8 @@ enum {
 };
 
 /* What is referred to comes before who refers to it, and goes after. */
-enum rank { RANK_LIST, RANK_MAP, RANK_USER, N_RANKS };
+enum rank { RANK_USER, RANK_LIST, RANK_MAP };
+static const enum rank order[] = {RANK_LIST, RANK_MAP, RANK_USER};
 
 struct rule {
 	const char *words; /* `*`: a word of the key; `?`: a word of the value; what follows is the value */
@@ -46,17 +47,17 @@ static const struct rule rules[] = {
 	{.words = "bgp extcommunity-list * * seq *", .rank = RANK_LIST, .flags = UNIQUE},
 	{.words = "bgp as-path access-list * seq *", .rank = RANK_LIST, .flags = UNIQUE},
 	{.words = "route-map * ? *", .rank = RANK_MAP},
-	{.words = "router bgp", .rank = RANK_USER, .flags = REPLACE},
-	{.words = "vni", .rank = RANK_USER, .flags = REPLACE, .top = true},
-	{.words = "ip router-id", .rank = RANK_USER},
-	{.words = "ip protocol *", .rank = RANK_USER},
-	{.words = "ipv6 protocol *", .rank = RANK_USER},
-	{.words = "interface *", .rank = RANK_USER, .flags = LINES},
-	{.words = "vrf *", .rank = RANK_USER, .flags = LINES},
+	{.words = "router bgp", .flags = REPLACE},
+	{.words = "vni", .flags = REPLACE, .top = true},
+	{.words = "ip router-id"},
+	{.words = "ip protocol *"},
+	{.words = "ipv6 protocol *"},
+	{.words = "interface *", .flags = LINES},
+	{.words = "vrf *", .flags = LINES},
 
 	/* route-map */
 	{.words = "description", .undo = "no description"},
-	{.words = "on-match goto", .undo = "no on-match goto"},
+	{.words = "on-match", .undo = "no on-match next"},
 	{.words = "call"},
 	{.words = "match ip address prefix-list"},
 	{.words = "match ipv6 address prefix-list"},
@@ -72,7 +73,7 @@ static const struct rule rules[] = {
 	{.words = "set weight"},
 	{.words = "set tag"},
 	{.words = "set origin"},
-	{.words = "set as-path prepend"},
+	{.words = "set as-path prepend", .undo = "no set as-path prepend"},
 	{.words = "set community"},
 	{.words = "set large-community"},
 	{.words = "set comm-list"},
@@ -103,7 +104,7 @@ static const struct rule rules[] = {
 	{.words = "neighbor * bfd profile"},
 
 	/* address-family */
-	{.words = "address-family", .flags = LINES},
+	{.words = "address-family * *", .flags = LINES},
 	{.words = "neighbor * route-map ? in"},
 	{.words = "neighbor * route-map ? out"},
 	{.words = "neighbor * prefix-list ? in"},
@@ -127,42 +128,12 @@ static const struct rule rules[] = {
 	{.words = "profile"},
 };
 
-static const struct rule no_rule = {.words = "", .rank = RANK_USER};
-
-/* Moves *at past one word and the space behind it; its length, 0 at the end. */
-static size_t next_word(const char **at)
-{
-	size_t len = strcspn(*at, " ");
-
-	*at += len;
-	*at += strspn(*at, " ");
-	return len;
-}
-
-/* Is `line` of this kind? Its key is then added to `key`. */
-static bool fits(const char *words, const char *line, struct buf *key)
-{
-	buf_reset(key);
-	while (*words) {
-		const char *pattern = words, *word = line;
-		size_t len_pattern = next_word(&words), len = next_word(&line);
-
-		if (len == 0)
-			return false;
-		if (*pattern == '?')
-			continue;
-		if (*pattern != '*' && (len != len_pattern || strncmp(pattern, word, len) != 0))
-			return false;
-		buf_add(key, word, len);
-		buf_putc(key, ' ');
-	}
-	return true;
-}
+static const struct rule no_rule = {.words = ""};
 
 static const struct rule *rule_of(const char *line, bool top, struct buf *key)
 {
 	for (size_t i = 0; i < ARRAY_SIZE(rules); i++)
-		if ((top || !rules[i].top) && fits(rules[i].words, line, key))
+		if ((top || !rules[i].top) && frr_line_fits(rules[i].words, line, key))
 			return &rules[i];
 	buf_reset(key);
 	buf_puts(key, line);
@@ -188,12 +159,17 @@ struct level {
 	size_t n_want, n_have;
 };
 
+struct names {
+	const char **v;
+	size_t n, cap;
+};
+
 struct work {
 	struct arena *arena;
 	struct frr_delta *delta;
 	struct buf text;
-	const char **ended; /* sessions */
-	size_t n_ended, cap_ended;
+	struct names ended, begun; /* sessions */
+	bool fresh;		   /* within a node that is new: nothing to interrupt */
 };
 
 static size_t count_below(const struct frr_node *up)
@@ -279,26 +255,34 @@ static bool is_of_peer(const char *line, const char *peer)
 
 static const char *peer_of(struct work *w, const char *line)
 {
-	(void)next_word(&line);
+	(void)frr_next_word(&line);
 	return arena_strndup(w->arena, line, strcspn(line, " "));
 }
 
-static void find_ended(struct work *w, const struct level *l)
+/* The sessions among the items that are on this side alone. */
+static void find_sessions(struct work *w, const struct item *items, size_t n, struct names *names)
 {
-	for (size_t i = 0; i < l->n_have; i++) {
-		if (!(l->have[i].rule->flags & SESSION) || l->have[i].match)
+	for (size_t i = 0; i < n; i++) {
+		if (!(items[i].rule->flags & SESSION) || items[i].match)
 			continue;
-		w->ended = arena_grow(w->arena, w->ended, w->n_ended, &w->cap_ended, sizeof(*w->ended));
-		w->ended[w->n_ended++] = peer_of(w, l->have[i].node->line);
+		names->v = arena_grow(w->arena, names->v, names->n, &names->cap, sizeof(*names->v));
+		names->v[names->n++] = peer_of(w, items[i].node->line);
 	}
 }
 
-static void drop_ended(struct work *w, const struct level *l)
+static bool is_of_any(const char *line, const struct names *peers)
+{
+	for (size_t i = 0; i < peers->n; i++)
+		if (is_of_peer(line, peers->v[i]))
+			return true;
+	return false;
+}
+
+static void drop_ended(const struct work *w, const struct level *l)
 {
 	for (size_t i = 0; i < l->n_have; i++)
-		for (size_t j = 0; j < w->n_ended; j++)
-			if (!(l->have[i].rule->flags & SESSION) && is_of_peer(l->have[i].node->line, w->ended[j]))
-				take_away(&l->have[i]);
+		if (!(l->have[i].rule->flags & SESSION) && is_of_any(l->have[i].node->line, &w->ended))
+			take_away(&l->have[i]);
 }
 
 /* ---- lists: an entry that another one has to make room for --------------------------------------------------------
@@ -310,7 +294,7 @@ static const char *entry_text(struct work *w, const char *line)
 	const char *seq = strstr(line, " seq "), *value = seq ? seq + strlen(" seq ") : line;
 
 	if (seq)
-		(void)next_word(&value);
+		(void)frr_next_word(&value);
 	return arena_printf(w->arena, "%.*s %s", seq ? (int)(seq - line) : 0, line, value);
 }
 
@@ -363,7 +347,8 @@ static struct level *level_of(struct work *w, const struct frr_node *want, const
 	match_items(w, l);
 	replace(l);
 	make_room(w, l);
-	find_ended(w, l);
+	find_sessions(w, l->have, l->n_have, &w->ended);
+	find_sessions(w, l->want, l->n_want, &w->begun);
 	drop_ended(w, l);
 	for (size_t i = 0; i < l->n_want; i++) {
 		struct item *item = &l->want[i];
@@ -406,6 +391,7 @@ static struct frr_change *push(struct work *w, context_t context, const struct i
 	c->line = item->node->line;
 	c->command = item->node->line;
 	c->object = item->node->object;
+	c->fresh = w->fresh || is_of_any(c->line, &w->begun);
 	return c;
 }
 
@@ -425,6 +411,7 @@ static void push_removal(struct work *w, context_t context, const struct item *i
 	struct frr_change *c = push(w, context, item);
 
 	c->remove = true;
+	c->fresh = false;
 	c->command = undo_of(w, item);
 }
 
@@ -477,7 +464,9 @@ static void change_top(struct work *w, const struct item *want, context_t top)
 
 	if (!map && want->below)
 		remove_lines(w, want->below, inside);
+	w->fresh = !want->match;
 	add_line(w, want, top);
+	w->fresh = false;
 	if (map && want->below)
 		remove_lines(w, want->below, inside);
 }
@@ -497,13 +486,13 @@ static void change_all(struct work *w, const struct level *l)
 	for (size_t i = l->n_have; i-- > 0;)
 		if (l->have[i].gone)
 			push_removal(w, top, &l->have[i]);
-	for (int rank = 0; rank < N_RANKS; rank++)
+	for (size_t r = 0; r < ARRAY_SIZE(order); r++)
 		for (size_t i = 0; i < l->n_want; i++)
-			if ((int)l->want[i].rule->rank == rank)
+			if (l->want[i].rule->rank == order[r])
 				change_top(w, &l->want[i], top);
-	for (int rank = N_RANKS; rank-- > 0;)
+	for (size_t r = ARRAY_SIZE(order); r-- > 0;)
 		for (size_t i = l->n_have; i-- > 0;)
-			if ((int)l->have[i].rule->rank == rank && !l->have[i].gone && !l->have[i].match)
+			if (l->have[i].rule->rank == order[r] && !l->have[i].gone && !l->have[i].match)
 				remove_top(w, &l->have[i], top);
 }
 

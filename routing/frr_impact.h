@@ -5,6 +5,9 @@
 struct arena;
 struct frr_change;
 
-/* NULL: nothing. Else e.g. "resets BGP 172.31.0.2", "ends BGP 172.31.0.2", "resets all BGP sessions", "ends BFD
- * 172.31.0.2". */
+/*
+ * NULL: nothing. Else "resets BGP 172.31.0.2", "ends BGP 172.31.0.2", "resets all BGP sessions", "ends BFD 172.31.0.2".
+ * What FRR takes without a reset, but uses from the next session on, interrupts nothing and says so: "BGP 172.31.0.2
+ * uses it from its next session". What tests/net/test_frr_impact.py sees must be what this says.
+ */
 const char *frr_impact(const struct frr_change *change, struct arena *arena);
