@@ -188,8 +188,8 @@ static const char presets_intro[] =
 	"counted\n"
 	"by `fairway check`. What is passed on from other sessions is known only while the gateway runs: `fairway show "
 	"bgp` "
-	"has the\n"
-	"count for each session beside the limit, with a warning from 75 % on.\n"
+	"warns\n"
+	"where a session was told 75 % of what its provider takes, or more.\n"
 	"\n"
 	"| Provider | What | Value | Beyond it | Why | Source |\n|---|---|---|---|---|---|\n";
 
