@@ -117,6 +117,9 @@ static void check_remote(
 				r->name);
 		return;
 	}
+	if (ip_addr_is_ipv6(&r->vtep))
+		diag_error(diag, CONFIG_AT(r, remote, vtep),
+			"remote %s: learn: evpn needs an IPv4 vtep: FRR 8.4 has no others in EVPN", r->name);
 	if (r->peer_as == 0 && CONFIG_IS_WHOLE(cfg, lines) && CONFIG_IS_WHOLE(cfg, bgp) && !has_evpn_session(all))
 		diag_error(diag, CONFIG_AT(r, remote, learn),
 			"remote %s: learn: evpn needs its peer-as, or a neighbor whose families have evpn", r->name);

@@ -3,7 +3,7 @@
  * EVPN: what is announced to whom, and what is believed of whom. Pure.
  *
  * The filters go by route target, because FRR's `match evpn vni` knows no type 3 routes. Of each remote only those
- * segments are believed that list it, and only with its own vtep as the next hop.
+ * segments are believed that list it, and only with its own vtep as the next hop; type 5 routes are for all.
  */
 #include "config/config.h"
 #include "gateway/base/arena.h"
@@ -41,15 +41,6 @@ static bool is_learned(const struct config *cfg, const struct segment *seg)
 		if (cfg->remotes.v[i].learn == LEARN_EVPN && lists(seg, &cfg->remotes.v[i]))
 			return true;
 	return false;
-}
-
-/* Does the remote have a part in type 5 routes of this VNI? If a segment has the VNI, its remotes do; else all. */
-static bool has_part(const struct config *cfg, uint32_t vni, const struct remote *remote)
-{
-	for (size_t i = 0; i < cfg->segments.n; i++)
-		if (cfg->segments.v[i].vni == vni)
-			return lists(&cfg->segments.v[i], remote);
-	return true;
 }
 
 /* --- route distinguishers and targets --- */
@@ -134,7 +125,7 @@ static bool add_list(struct render *r, const struct remote *remote)
 	for (size_t i = 0; i < cfg->tenants.n; i++) {
 		const struct tenant *tenant = &cfg->tenants.v[i];
 
-		if (tenant->l3_vni == 0 || !has_part(cfg, tenant->l3_vni, remote))
+		if (tenant->l3_vni == 0)
 			continue;
 		t = TARGETS_OF(r, tenant->route_targets, tenant->l3_vni);
 		permit_targets(r, remote, &t);
@@ -142,7 +133,7 @@ static bool add_list(struct render *r, const struct remote *remote)
 		permit_targets(r, remote, &t);
 		any = true;
 	}
-	if (cfg->bgp->l3_vni && has_part(cfg, cfg->bgp->l3_vni, remote)) {
+	if (cfg->bgp->l3_vni) {
 		t = TARGETS_OF(r, cfg->bgp->route_targets, cfg->bgp->l3_vni);
 		permit_targets(r, remote, &t);
 		any = true;

@@ -51,20 +51,6 @@ void frr_permit_host(struct render *r, const char *object, const char *ip, const
 
 /* --- prefix lists --- */
 
-static bool same_match(const struct prefix_entry *a, const struct prefix_entry *b)
-{
-	return a->action == b->action && a->ge == b->ge && a->le == b->le && ip_prefix_cmp(&a->prefix, &b->prefix) == 0;
-}
-
-/* FRR leaves out an entry that says what an earlier one says. Entries are sorted by seq. */
-static bool is_repeated(const struct prefix_list *list, size_t i)
-{
-	for (size_t k = 0; k < i; k++)
-		if (same_match(&list->entries.v[k], &list->entries.v[i]))
-			return true;
-	return false;
-}
-
 static void render_prefix_list(struct render *r, const struct prefix_list *list)
 {
 	const char *object = arena_printf(r->conf->arena, "prefix-list %s", list->name);
@@ -74,14 +60,12 @@ static void render_prefix_list(struct render *r, const struct prefix_list *list)
 		_cleanup_(buf_free) struct buf line = {0};
 		char prefix[IP_STR_MAX];
 
-		if (is_repeated(list, i))
-			continue;
 		buf_printf(&line, "%s prefix-list FW-L-%s seq %u %s %s",
 			ip_addr_is_ipv6(&e->prefix.addr) ? "ipv6" : "ip", list->name, e->seq,
 			e->action == ACTION_PERMIT ? "permit" : "deny", ip_prefix_str(&e->prefix, prefix));
-		if (e->ge)
+		if (CONFIG_IS_SET(e, prefix_entry, ge))
 			buf_printf(&line, " ge %u", e->ge);
-		if (e->le)
+		if (CONFIG_IS_SET(e, prefix_entry, le))
 			buf_printf(&line, " le %u", e->le);
 		(void)frr_add(r->conf, &r->conf->root, object, "%s", buf_str(&line));
 	}

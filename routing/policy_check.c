@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Prefix lists, aggregates and what refers to nothing useful; see routing_check.h. Pure. */
 #include <stdlib.h>
+#include <string.h>
 
 #include "config/config.h"
 #include "gateway/base/arena.h"
@@ -30,12 +31,7 @@ static void check_bounds(const struct prefix_list *list, const struct prefix_ent
 			list->name, e->seq, e->ge, e->le);
 }
 
-/* A bound that is not there is less than all others. */
-static int bound_cmp(bool has_a, uint32_t a, bool has_b, uint32_t b)
-{
-	return has_a != has_b ? (int)has_a - (int)has_b : has_a ? cmp_u32(a, b) : 0;
-}
-
+/* A bound that is not there is 0 for FRR too. */
 static int same_entry(const struct prefix_entry *a, const struct prefix_entry *b)
 {
 	int c = ip_prefix_cmp(&a->prefix, &b->prefix);
@@ -43,9 +39,9 @@ static int same_entry(const struct prefix_entry *a, const struct prefix_entry *b
 	if (c == 0)
 		c = a->action - b->action;
 	if (c == 0)
-		c = bound_cmp(CONFIG_IS_SET(a, prefix_entry, ge), a->ge, CONFIG_IS_SET(b, prefix_entry, ge), b->ge);
+		c = cmp_u32(a->ge, b->ge);
 	if (c == 0)
-		c = bound_cmp(CONFIG_IS_SET(a, prefix_entry, le), a->le, CONFIG_IS_SET(b, prefix_entry, le), b->le);
+		c = cmp_u32(a->le, b->le);
 	return c;
 }
 
@@ -97,6 +93,42 @@ static void check_aggregates(const struct bgp *bgp, struct arena *scratch, struc
 	}
 }
 
+/* --- policies --- */
+
+static bool is_mixed(const struct bgp *bgp, const char *name)
+{
+	bool standard = false, large = false;
+
+	for (size_t i = 0; i < bgp->community_sets.n; i++) {
+		const struct community_set *set = &bgp->community_sets.v[i];
+
+		for (size_t k = 0; k < set->communities.n && str_eq(set->name, name); k++) {
+			const char *colon = strchr(set->communities.v[k], ':');
+			bool three = colon && strchr(colon + 1, ':');
+
+			large |= three;
+			standard |= !three;
+		}
+	}
+	return standard && large;
+}
+
+/* FRR matches communities and large ones by an entry each: the rule takes the next number too, see add_rule() in
+ * frr_render_policy.c. */
+static void check_mixed(const struct bgp *bgp, const struct bgp_policy *policy, struct diag *diag)
+{
+	for (size_t i = 0; i < policy->rules.n; i++) {
+		const struct policy_rule *rule = &policy->rules.v[i], *next = rule + 1;
+		bool taken = rule->seq == 65535 || (i + 1 < policy->rules.n && next->seq == rule->seq + 1);
+
+		if (taken && rule->community_set && is_mixed(bgp, rule->community_set))
+			diag_error(diag, CONFIG_AT(rule, policy_rule, community_set),
+				"policy %s: rule %u: %s has communities and large ones, so it takes two numbers: "
+				"%u must be free",
+				policy->name, rule->seq, rule->community_set, rule->seq + 1);
+	}
+}
+
 void policy_check(const struct config *cfg, struct diag *diag)
 {
 	_cleanup_(arena_freep) struct arena *scratch = arena_new();
@@ -109,9 +141,11 @@ void policy_check(const struct config *cfg, struct diag *diag)
 			check_bounds(list, &list->entries.v[k], diag);
 		check_repeated(list, scratch, diag);
 	}
-	for (size_t i = 0; i < bgp->policies.n; i++)
+	for (size_t i = 0; i < bgp->policies.n; i++) {
+		check_mixed(bgp, &bgp->policies.v[i], diag);
 		if (bgp->policies.v[i].rules.n == 0)
 			diag_warning(diag, bgp->policies.v[i].entry.loc,
 				"policy %s: it has no rules, and so denies everything", bgp->policies.v[i].name);
+	}
 	check_aggregates(bgp, scratch, diag);
 }

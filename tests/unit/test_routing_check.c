@@ -115,7 +115,7 @@ static void test_accepted(void **state)
 		{HEAD "bgp: {as: 1, prefix-lists: [{name: p, entries: [{seq: 1, prefix: 10.0.0.0/8, ge: 8}, {seq: 2, "
 		      "prefix: "
 		      "10.0.0.0/8, le: 8}, {seq: 3, prefix: 10.0.0.0/8, ge: 32, le: 32}, {seq: 4, prefix: 10.0.0.0/8}, "
-		      "{seq: 5, prefix: 0.0.0.0/0, ge: 0}, {seq: 6, prefix: 0.0.0.0/0}]}]}\n",
+		      "{seq: 5, prefix: 0.0.0.0/0, ge: 0}]}]}\n",
 			""},
 	};
 
