@@ -225,9 +225,18 @@ static bool line_ends(
 	return line->enabled && (*ret_own)->addr.family == family && (*ret_peer)->family == family;
 }
 
-size_t overlay_nexthops(const struct config *cfg, const struct remote *remote, struct nexthop *ret)
+/* A line that could carry to a remote. */
+struct way {
+	struct nexthop nexthop;
+	bitrate_t rate;
+	uint32_t priority;
+	bool dead;
+};
+
+/* All of a remote's; none if the vtep is on-link. */
+static size_t find_ways(const struct config *cfg, const struct facts *facts, const struct remote *remote,
+	struct way ret[ROUTE_MAX_NEXTHOPS])
 {
-	bitrate_t rates[ROUTE_MAX_NEXTHOPS];
 	size_t n = 0;
 
 	for (size_t i = 0; i < remote->lines.n && n < ROUTE_MAX_NEXTHOPS; i++) {
@@ -239,14 +248,82 @@ size_t overlay_nexthops(const struct config *cfg, const struct remote *remote, s
 			continue;
 		if (ip_prefix_contains(own, &remote->vtep))
 			return 0;
-		ret[n] = (struct nexthop){.via = *peer};
-		set_name(ret[n].link, line->interface);
-		rates[n++] = line->rate;
+		ret[n] = (struct way){
+			.nexthop.via = *peer,
+			.rate = line->rate,
+			.priority = line->priority,
+			.dead = facts && facts_is_dead(facts, peer, line->interface),
+		};
+		set_name(ret[n++].nexthop.link, line->interface);
+	}
+	return n;
+}
+
+/* Better to try a line that BFD calls dead than to have no way at all: BFD may be what does not work. */
+static size_t keep_alive(struct way *ways, size_t n)
+{
+	size_t alive = 0;
+
+	for (size_t i = 0; i < n; i++)
+		if (!ways[i].dead)
+			ways[alive++] = ways[i];
+	return alive > 0 ? alive : n;
+}
+
+static size_t keep_preferred(struct way *ways, size_t n)
+{
+	uint32_t highest = 0;
+	size_t kept = 0;
+
+	for (size_t i = 0; i < n; i++)
+		highest = ways[i].priority > highest ? ways[i].priority : highest;
+	for (size_t i = 0; i < n; i++)
+		if (ways[i].priority == highest)
+			ways[kept++] = ways[i];
+	return kept;
+}
+
+size_t overlay_nexthops(
+	const struct config *cfg, const struct facts *facts, const struct remote *remote, struct nexthop *ret)
+{
+	struct way ways[ROUTE_MAX_NEXTHOPS];
+	bitrate_t rates[ROUTE_MAX_NEXTHOPS];
+	size_t n = find_ways(cfg, facts, remote, ways);
+
+	n = keep_preferred(ways, keep_alive(ways, n));
+	for (size_t i = 0; i < n; i++) {
+		ret[i] = ways[i].nexthop;
+		rates[i] = ways[i].rate;
 	}
 	set_weights(ret, rates, n);
 	if (n > 1)
 		qsort(ret, n, sizeof(*ret), nexthop_cmp);
 	return n;
+}
+
+/* Two of one priority: also if better ones are dead, they carry together. */
+bool overlay_has_choice(const struct config *cfg, const struct remote *remote)
+{
+	struct way ways[ROUTE_MAX_NEXTHOPS];
+	size_t n = find_ways(cfg, NULL, remote, ways);
+
+	for (size_t i = 0; i < n; i++)
+		for (size_t k = 0; k < i; k++)
+			if (ways[k].priority == ways[i].priority)
+				return true;
+	return false;
+}
+
+/* Does BGP or BFD look after any line of the remote? */
+static bool is_watched(const struct config *cfg, const struct remote *remote)
+{
+	for (size_t i = 0; i < remote->lines.n; i++) {
+		const struct line *line = config_line(cfg, remote->lines.v[i]);
+
+		if (line && line->enabled && (line->bgp || line->bfd))
+			return true;
+	}
+	return false;
 }
 
 /*
@@ -271,7 +348,7 @@ static void want_remote(struct wish *w, const struct remote *remote)
 {
 	struct ip_prefix dst = ip_addr_host_prefix(&remote->vtep);
 	struct nexthop nexthops[ROUTE_MAX_NEXTHOPS];
-	size_t n = overlay_nexthops(w->cfg, remote, nexthops);
+	size_t n = overlay_nexthops(w->cfg, w->facts, remote, nexthops);
 	struct ip_route *r;
 
 	if (n == 0)
@@ -280,6 +357,8 @@ static void want_remote(struct wish *w, const struct remote *remote)
 	r->nexthops = arena_memdup(w->m->arena, nexthops, n * sizeof(*nexthops));
 	r->n_nexthops = n;
 	r->mtu = route_mtu(w, remote);
+	if (is_watched(w->cfg, remote))
+		r->metric = metric_floating;
 }
 
 /* --- tenants --- */

@@ -26,6 +26,13 @@ enum {
 	FAIRWAY_IFINDEX_VRF = 0x30000000,    /* + index of the tenant's table, modulo 2^24 */
 };
 
+/*
+ * Metric of the route to a remote that BGP or BFD looks after: any other route goes before it, and it carries what they
+ * leave. zebra takes the first byte of a kernel route's metric for its administrative distance, and one of 0 would win
+ * over BGP (seen with FRR 8.4: BGP's route was not installed); 250 is beyond those of BGP, 20 and 200.
+ */
+static const uint32_t metric_floating = 0xfa0000c8;
+
 /* Set on packets that are to be spread over several lines (spread_render.c), where nobody has set a mark yet. */
 enum { FAIRWAY_SPREAD_MARK = 0x10000000 };
 

@@ -68,10 +68,14 @@ void overlay_bridge_name(uint32_t vni, char ret[16]);
 bool overlay_vrf_name(const char *tenant, char ret[16]);
 
 /*
- * Next hops of the route to a remote's vtep: one for each of its lines in service, weighted by rate. 0: no route,
- * because no line is in service or the vtep is on-link. ret has ROUTE_MAX_NEXTHOPS (model.h).
+ * Next hops of the route to a remote's vtep, weighted by rate: of its lines in service those that are not dead (all,
+ * where none is left), and of these those of the highest priority. 0: no route, because no line is in service or the
+ * vtep is on-link. ret has ROUTE_MAX_NEXTHOPS (model.h).
  */
-size_t overlay_nexthops(const struct config *cfg, const struct remote *remote, struct nexthop *ret);
+size_t overlay_nexthops(
+	const struct config *cfg, const struct facts *facts, const struct remote *remote, struct nexthop *ret);
+/* Can several lines of the remote carry at once, whatever is dead? */
+bool overlay_has_choice(const struct config *cfg, const struct remote *remote);
 
 /* nft tables of the overlay. Add to m; the caller seals. cfg NULL adds nothing. */
 void guard_render(const struct config *cfg, struct nft_model *m);

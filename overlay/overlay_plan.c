@@ -215,7 +215,7 @@ static void text_route(struct buf *out, const struct ip_route *r)
 {
 	char text[IP_STR_MAX];
 
-	buf_printf(out, "route %s", ip_prefix_str(&r->dst, text));
+	buf_printf(out, "%sroute %s", r->metric == metric_floating ? "floating " : "", ip_prefix_str(&r->dst, text));
 	if (r->table != 254)
 		buf_printf(out, " table %" PRIu32, r->table);
 	if (r->mtu > 0)

@@ -15,12 +15,10 @@
 
 static bool has_choice(const struct config *cfg, const struct segment *seg)
 {
-	struct nexthop nexthops[ROUTE_MAX_NEXTHOPS];
-
 	for (size_t i = 0; i < seg->remotes.n; i++) {
 		const struct remote *remote = config_remote(cfg, seg->remotes.v[i]);
 
-		if (remote && overlay_nexthops(cfg, remote, nexthops) > 1)
+		if (remote && overlay_has_choice(cfg, remote))
 			return true;
 	}
 	return false;

@@ -801,6 +801,50 @@ static void test_teardown(void **state)
 	fixture_close(&f);
 }
 
+/* Two lines of one priority with BFD, and one that stands by. */
+static const char watched[] =
+	"system: {hostname: a}\nlines:\n"
+	"  - {name: a, interface: l1, address: 10.0.1.1/30, peer-address: 10.0.1.2, bfd: {}}\n"
+	"  - {name: b, interface: l2, address: 10.0.2.1/30, peer-address: 10.0.2.2, bfd: {}}\n"
+	"  - {name: c, interface: l3, address: 10.0.3.1/30, peer-address: 10.0.3.2, bfd: {}, priority: 50}\n"
+	"vtep: {address: 10.255.0.1}\n"
+	"remotes: [{name: r, vtep: 10.255.1.1, lines: [a, b, c]}]\n";
+
+static bool set_dead(struct overlay_fixture *f, unsigned line, bool dead)
+{
+	struct ip_addr peer = {.family = AF_INET, .bytes = {10, 0, (uint8_t)line, 2}};
+	char interface[16];
+
+	(void)snprintf(interface, sizeof(interface), "l%u", line);
+	return facts_set_dead(&f->facts, &peer, interface, dead);
+}
+
+/* What BFD says of a line is a fact, and a plan of one step. */
+static void test_dead_lines(void **state)
+{
+	struct overlay_fixture fixture, *f = &fixture;
+	const struct config *cfg;
+
+	(void)state;
+	open_with(f, watched);
+	cfg = fixture_config(f, watched);
+	assert_true(set_dead(f, 1, true));
+	fixture_plan(f, cfg);
+	assert_int_equal(f->plan.n_steps, 1);
+	assert_true(fixture_has_step(f, "remote r", "floating route 10.255.1.1/32 via 10.0.2.2 l2"));
+	fixture_apply(f);
+	assert_true(set_dead(f, 2, true));
+	fixture_plan(f, cfg);
+	assert_true(fixture_has_step(f, "remote r", "floating route 10.255.1.1/32 via 10.0.3.2 l3"));
+	fixture_apply(f);
+	/* Nothing is left: as if all were alive. */
+	assert_true(set_dead(f, 3, true));
+	fixture_plan(f, cfg);
+	assert_true(fixture_has_step(f, "remote r", "via 10.0.1.2 l1 weight 1 and via 10.0.2.2 l2 weight 1"));
+	fixture_converge(f, cfg);
+	fixture_close(f);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -822,6 +866,7 @@ int main(void)
 		cmocka_unit_test(test_disabled),
 		cmocka_unit_test(test_disabled_and_missing),
 		cmocka_unit_test(test_weights),
+		cmocka_unit_test(test_dead_lines),
 		cmocka_unit_test(test_on_link),
 		cmocka_unit_test(test_conflicts),
 		cmocka_unit_test(test_missing_interface),
