@@ -202,7 +202,7 @@ static int resolve(struct applier *a, const char *name, uint32_t known, uint32_t
 static int link_create(struct applier *a, const struct overlay_step *os)
 {
 	const struct link *l = os->link;
-	unsigned later = os->change & (LA_ALIAS | LA_ADDRGEN);
+	unsigned later = os->change & (LA_ALIAS | LA_ADDRGEN | LA_PORT);
 	uint32_t ifindex = os->ifindex ? os->ifindex : l->ifindex, master = 0;
 	int r = 0;
 

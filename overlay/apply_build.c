@@ -99,15 +99,14 @@ static void put_addrgen(struct nl_msg *msg, bool on)
 	(void)nla_nest_end(msg, af_spec);
 }
 
-/* What a new port has. */
-static void put_port(struct nl_msg *msg, unsigned attrs)
+static void put_port(struct nl_msg *msg, const struct link *l, unsigned attrs)
 {
 	struct nlattr *info = msg_nest(msg, IFLA_LINKINFO), *data;
 
 	msg_put_str(msg, IFLA_INFO_SLAVE_KIND, "bridge");
 	data = msg_nest(msg, IFLA_INFO_SLAVE_DATA);
 	for (size_t i = 0; i < ARRAY_SIZE(port_flags) && attrs & LA_PORT; i++)
-		msg_put_u8(msg, port_flags[i].attr, port_flags[i].usual);
+		msg_put_u8(msg, port_flags[i].attr, port_flags[i].usual != (bool)(l->port_unusual & 1U << i));
 	if (attrs & LA_PORT_STATE)
 		msg_put_u8(msg, IFLA_BRPORT_STATE, BR_STATE_FORWARDING);
 	(void)nla_nest_end(msg, data);
@@ -128,7 +127,7 @@ void build_link_set(struct nl_msg *msg, const struct link *l, unsigned attrs, ui
 	if (attrs & LA_ADDRGEN)
 		put_addrgen(msg, l->addrgen);
 	if (attrs & (LA_PORT | LA_PORT_STATE))
-		put_port(msg, attrs);
+		put_port(msg, l, attrs);
 }
 
 void build_link_kind(struct nl_msg *msg, const struct link *l, uint32_t ifindex)

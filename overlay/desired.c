@@ -22,6 +22,7 @@
 #include "gateway/engine/facts.h"
 #include "overlay/model.h"
 #include "overlay/mtu.h"
+#include "overlay/port_flags.h"
 #include "overlay/sysctl.h"
 
 enum { TABLE_MAIN = 254, METRIC_IPV4 = 0, METRIC_IPV6 = 1024, WEIGHT_MAX = 255 };
@@ -419,6 +420,14 @@ static const struct ip_addr *local_address(const struct config *cfg, const struc
 	return &cfg->vtep->address;
 }
 
+/* A check has seen to it that a bridged segment has remotes of one kind. */
+static bool is_evpn(const struct config *cfg, const struct segment *seg)
+{
+	const struct remote *remote = seg->remotes.n > 0 ? config_remote(cfg, seg->remotes.v[0]) : NULL;
+
+	return seg->mode == MODE_BRIDGED && remote && remote->learn == LEARN_EVPN;
+}
+
 static struct link *want_vxlan(struct wish *w, const struct segment *seg, uint32_t mtu, const char *object)
 {
 	const struct vtep *vtep = w->cfg->vtep;
@@ -436,7 +445,7 @@ static struct link *want_vxlan(struct wish *w, const struct segment *seg, uint32
 		.df = (uint8_t)seg->df,
 		.tos = (uint16_t)seg->tos,
 		.ttl = (uint8_t)seg->ttl,
-		.learning = true,
+		.learning = !is_evpn(w->cfg, seg),
 	};
 	return l;
 }
@@ -493,6 +502,8 @@ static const char *want_bridged(
 	l = want_vxlan(w, seg, mtu, object);
 	l->attrs |= LA_PORT | LA_PORT_STATE;
 	l->forwarding = true;
+	if (is_evpn(w->cfg, seg))
+		l->port_unusual = PORT_NO_LEARNING | (seg->neighbor_suppression ? PORT_NEIGH_SUPPRESS : 0U);
 	set_name(l->master, name);
 	l = want_device(w, LINK_BRIDGE, name, FAIRWAY_IFINDEX_BRIDGE | seg->vni, mtu, object);
 	l->attrs |= LA_MAC | LA_MCAST_SNOOP | LA_STP | LA_AGEING;

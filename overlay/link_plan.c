@@ -229,7 +229,9 @@ static void create_link(struct walk *w, const struct link *want)
 	unsigned change = want->attrs;
 
 	/* What a new device and a new port have anyway: no need to ask for it, device by device. */
-	change &= ~(unsigned)(LA_STP | LA_AGEING | LA_PORT | LA_PORT_STATE);
+	change &= ~(unsigned)(LA_STP | LA_AGEING | LA_PORT_STATE);
+	if (!want->port_unusual)
+		change &= ~(unsigned)LA_PORT;
 	if (want->tx_csum)
 		change &= ~(unsigned)LA_TX_CSUM;
 	plan_add(w->plan, STEP_MAKE, rank, want->object, NULL,
@@ -296,7 +298,7 @@ static unsigned differences(const struct link *want, const struct link *have, co
 	if (want->ageing != have->ageing)
 		d |= LA_AGEING;
 	if (d & LA_MASTER & want->attrs) /* a new port begins anew */
-		return d & want->attrs & have->attrs;
+		return (d & want->attrs & have->attrs) | (want->port_unusual ? LA_PORT : 0U);
 	if (want->port_unusual != have->port_unusual)
 		d |= LA_PORT;
 	if (want->forwarding != have->forwarding)
@@ -354,13 +356,15 @@ static void text_mtu(struct buf *out, const struct link *want, const struct link
 			have->mtu < MTU_VXLAN_MAX ? have->mtu : MTU_VXLAN_MAX);
 }
 
-static void text_port_flags(struct buf *out, unsigned unusual)
+static void text_port_flags(struct buf *out, unsigned want, unsigned have)
 {
 	const char *between = ", port flags: ";
 
 	for (size_t i = 0; i < ARRAY_SIZE(port_flags); i++)
-		if (unusual & 1U << i) {
-			buf_printf(out, "%s%s %s", between, port_flags[i].name, port_flags[i].usual ? "on" : "off");
+		if ((want ^ have) & 1U << i) {
+			bool on = port_flags[i].usual != (bool)(want & 1U << i);
+
+			buf_printf(out, "%s%s %s", between, port_flags[i].name, on ? "on" : "off");
 			between = ", ";
 		}
 }
@@ -376,7 +380,7 @@ static void text_bridging(struct buf *out, unsigned change, const struct link *w
 	if (change & LA_PORT_STATE)
 		buf_printf(out, ", port forwards");
 	if (change & LA_PORT)
-		text_port_flags(out, have->port_unusual);
+		text_port_flags(out, want->port_unusual, have->port_unusual);
 }
 
 /* ", up, MTU 1500 -> 9000": each difference, in the operator's words. */

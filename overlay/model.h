@@ -86,7 +86,7 @@ struct link {
 	bool mcast_snoop;
 	bool stp;
 	uint32_t ageing;
-	unsigned port_unusual; /* bits: rows of port_flags */
+	unsigned port_unusual; /* bits: rows of port_flags that are not as usual */
 	bool forwarding;       /* port of a bridge */
 	uint32_t table;
 	struct vxlan_attrs vxlan;

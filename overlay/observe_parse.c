@@ -360,8 +360,8 @@ int observe_parse_fdb(struct observe_parser *p, struct nlmsghdr *h)
 	note = find(p, (uint32_t)info.ndm_ifindex);
 	if (!note || !note->our_vxlan || !get_bytes(tb[NDA_LLADDR], &mac, sizeof(mac)))
 		return 0;
-	/* bridge(8) calls them permanent and static; neither ages. */
-	if (!(info.ndm_state & (NUD_PERMANENT | NUD_NOARP))) {
+	/* bridge(8) calls them permanent and static; neither ages. What zebra installs says whose it is. */
+	if (info.ndm_flags & NTF_EXT_LEARNED || !(info.ndm_state & (NUD_PERMANENT | NUD_NOARP))) {
 		note->n_learned++;
 		return 0;
 	}

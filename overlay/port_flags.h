@@ -3,13 +3,17 @@
  * The flags of a bridge port that somebody may turn so that traffic is lost without a word, one row each: what is read,
  * what is put back and what the plan says of it cannot drift apart.
  *
- * A port of ours has what the kernel gives a new one, so the model notes only which are not so: bit i of
- * link.port_unusual is row i. Nothing has to be said when a port is made, and a kernel that lacks a flag shows none.
+ * Most ports of ours have what the kernel gives a new one, so the model notes only which are not so: bit i of
+ * link.port_unusual is row i. Nothing has to be said when such a port is made, and a kernel that lacks a flag shows
+ * none.
  */
 #pragma once
 
 #include <linux/if_link.h>
 #include <stdbool.h>
+
+/* Bits of rows that a port of ours may have turned on purpose: that of a VXLAN device of an EVPN segment. */
+enum { PORT_NO_LEARNING = 1 << 0, PORT_NEIGH_SUPPRESS = 1 << 6 };
 
 static const struct port_flag {
 	const char *name; /* as bridge(8) has it */

@@ -61,6 +61,26 @@ static void check_families(const struct config *cfg, const struct segment *seg, 
 	}
 }
 
+/* A device that learns from traffic would believe that over what EVPN says, and one that does not never finds hosts. */
+static void check_learning(const struct config *cfg, const struct segment *seg, struct diag *diag)
+{
+	const struct remote *first = NULL;
+
+	for (size_t i = 0; i < seg->remotes.n && seg->mode == MODE_BRIDGED; i++) {
+		const struct remote *remote = config_remote(cfg, seg->remotes.v[i]);
+
+		if (!first)
+			first = remote;
+		else if (remote && (remote->learn == LEARN_EVPN) != (first->learn == LEARN_EVPN))
+			diag_error(diag, seg->remotes.at[i],
+				"segment %s: remote %s is learned by EVPN and remote %s is not; all remotes of a "
+				"bridged "
+				"segment are learned the same way",
+				seg->name, remote->learn == LEARN_EVPN ? remote->name : first->name,
+				remote->learn == LEARN_EVPN ? first->name : remote->name);
+	}
+}
+
 static bool has_remote(const struct segment *seg, const char *name)
 {
 	for (size_t i = 0; i < seg->remotes.n; i++)
@@ -208,6 +228,7 @@ void segment_check(const struct config *cfg, struct arena *scratch, struct diag 
 		struct segment_mtu numbers, *m = NULL;
 
 		check_families(cfg, seg, diag);
+		check_learning(cfg, seg, diag);
 		check_macs(cfg, seg, diag);
 		check_tos(seg, diag);
 		if (seg->mode == MODE_ROUTED && seg->members.n > 0)

@@ -127,7 +127,7 @@ static void set_attrs(struct fake_kernel *k, struct link *l, const struct link *
 	if (change & LA_AGEING)
 		l->ageing = to->ageing;
 	if (change & LA_PORT)
-		l->port_unusual = 0;
+		l->port_unusual = to->port_unusual;
 	if (change & LA_PORT_STATE)
 		l->forwarding = true;
 }
