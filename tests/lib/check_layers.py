@@ -43,7 +43,7 @@ PURE = [
     "gateway/base/*.c", "config/*.c", "overlay/*_plan.c", "overlay/*_render.c", "overlay/*_check.c", "overlay/mtu.c", "overlay/toobig.c",
     "overlay/model.c", "overlay/desired.c", "overlay/desired_*.c", "overlay/*_parse.c", "gateway/nft/nft_model.c",
     "gateway/nft/nft_plan.c", "gateway/nft/nft_parse.c", "gateway/filter/*_desired.c", "gateway/filter/*_show.c",
-    "gateway/engine/plan.c", "gateway/engine/facts.c", "gateway/engine/txn.c", "gateway/rpc/*frame.c",
+    "routing/frr_render*.c", "gateway/engine/plan.c", "gateway/engine/facts.c", "gateway/engine/txn.c", "gateway/rpc/*frame.c",
 ]
 EDGES = ["gateway/base/log.c", "gateway/base/fs.c", "config/store*.c", "config/secret.c", "config/gen_exports.c"]
 IMPURE_SYMBOLS = re.compile(
