@@ -3,8 +3,9 @@
  * The fast flip: when BFD says that a line is dead, every route over it that has another way is overridden at once, by
  * netlink, in a thread of its own: neither BGP's work queues nor a commit that runs are waited for. An override has a
  * protocol of its own (FLIP_PROTO) and a better metric than any other; it is withdrawn when the route below it no
- * longer uses the dead line, when the line is back, when there is nothing left below it, or after FLIP_MAX. All are
- * flushed at start: an override can never hide BGP for ever.
+ * longer uses the dead line, when the line is back, when there is nothing left below it, or when the line has been dead
+ * for FLIP_MAX_SECONDS: by then BGP or the floating route have long taken over. All are flushed at start: an override
+ * can never hide BGP for ever.
  */
 #pragma once
 
@@ -23,26 +24,32 @@ enum {
 
 struct flip;
 
-/* A BFD session that matters for forwarding: next hop `peer` over `interface`. */
+/*
+ * A BFD session that matters for forwarding: next hop `peer` over `interface`. Without a peer (unnumbered): whoever is
+ * there.
+ */
 struct flip_line {
 	struct ip_addr peer;
 	char interface[16];
 };
 
-/* What the thread tells the loop. */
+/* What the thread tells the loop: the latest of each watched line; news not read yet are overtaken, not queued. */
 struct flip_news {
 	struct bfd_event event;
+	bool dead;	/* the line is, as far as is known: what facts_set_dead() wants */
 	unsigned moved; /* routes that were overridden */
 	uint32_t usec;	/* from the event to the last of them in the kernel */
-	bool lost;	/* bfdd's socket is gone: all states are unknown until it is back */
+	bool lost;	/* nothing but: bfdd's socket is gone, all states are unknown until it is back */
 };
 
-/* Flushes what an earlier life left, and starts the thread, which (re)connects to bfdd's socket by itself. 0 or -errno.
+/*
+ * Flushes what an earlier life left, and starts the thread, which (re)connects to bfdd's socket by itself. max_seconds
+ * is FLIP_MAX_SECONDS. Call it while privileged if the thread is to have a better nice value. 0 or -errno.
  */
-int flip_open(const char *bfd_socket, struct flip **ret);
+int flip_open(const char *bfd_socket, unsigned max_seconds, struct flip **ret);
 void flip_close(struct flip *flip); /* withdraws all overrides; NULL is fine */
 
-/* Which next hops are watched; replaces the list. */
+/* Which next hops are watched; replaces the list. Of one that is new, its state follows as news. */
 void flip_watch(struct flip *flip, const struct flip_line *lines, size_t n);
 
 /* For the event loop: readable when there are news. flip_read: 1, 0 when there are no more, or -errno. */

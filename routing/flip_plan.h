@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Which routes a dead next hop concerns, and what to put over them. Pure. */
+/* Which routes a dead next hop concerns, what to put over them, and what of it is there already. Pure. */
 #pragma once
 
 #include <stdbool.h>
@@ -12,11 +12,18 @@ struct ip_route;
 /*
  * Routes as dumped from the kernel (BGP's and ours), sorted by table, destination, metric. For each destination whose
  * best route uses a dead next hop: one override that has what is left of the best next hops, or else of the next best
- * route's. None where nothing is left. Everything in `arena`. Returns how many.
+ * route's. None where nothing is left. In the order of the routes; everything in `arena`. Returns how many.
+ *
+ * A dead line whose peer is `::` means every link-local router on its interface, one without a peer every router there.
  */
 size_t flip_overrides(const struct ip_route *routes, size_t n, const struct flip_line *dead, size_t n_dead,
 	struct arena *arena, struct ip_route **ret);
 
-/* Does the override still do anything? False when the best route below it is alive by itself, or there is none. */
-bool flip_is_needed(const struct ip_route *override, const struct ip_route *routes, size_t n,
-	const struct flip_line *dead, size_t n_dead);
+/* What makes the overrides that are there the wanted ones: hosts first, as tunnels end there. */
+struct flip_delta {
+	const struct ip_route **set, **remove;
+	size_t n_set, n_remove;
+};
+/* Both sorted. Everything in `arena`. */
+void flip_delta(const struct ip_route *want, size_t n_want, const struct ip_route *have, size_t n_have,
+	struct arena *arena, struct flip_delta *ret);
