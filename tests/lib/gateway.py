@@ -94,11 +94,11 @@ class Gateway:
         done = self.call("--json", "show", "status")
         return json.loads(done.stdout) if done.returncode == OK else None
 
-    def apply(self, text, expect=OK):
+    def apply(self, text, expect=OK, timeout=60):
         """Applies a config given as text. The exit code has to be `expect` (None: any). Returns the CompletedProcess."""
         path = self.folder / "candidate.yaml"
         path.write_text(text, encoding="utf-8")
-        done = self.call("apply", path)
+        done = self.call("apply", path, timeout=timeout)
         if expect is not None and done.returncode != expect:
             raise GatewayError(f"{self.instance}: apply: exit {done.returncode} and not {expect}:\n{done.stdout}{done.stderr}")
         return done

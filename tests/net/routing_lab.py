@@ -5,6 +5,7 @@ import ipaddress
 import json
 import pathlib
 import re
+import time
 
 import yaml
 
@@ -22,6 +23,7 @@ HOSTS = {"h1": "10.30.1.11", "h2": "10.30.2.11", "ali-h1": "10.101.1.11", "hw-h1
 PEERS = {"leaf1": "10.20.1.2", "leaf2": "fab2", "c1-a": "172.31.1.2", "c1-b": "172.31.1.6", "c2-a": "172.31.2.2", "c2-b": "172.31.2.6"}
 COUNTERS = ("opensSent", "opensRecv", "notificationsSent", "notificationsRecv", "updatesSent", "updatesRecv", "routeRefreshSent",
             "routeRefreshRecv")
+QUIET = 1.5  # seconds
 BGP, OURS, FLIP = "186", "250", "251"  # rtm_protocol
 
 
@@ -141,6 +143,19 @@ class World:
     def sessions(self):
         return sessions(vty(self.bj))
 
+    def settled(self):
+        """The sessions, when what was said last has been answered: no counter has moved for longer than FRR waits with anything."""
+        last, since = self.sessions(), time.monotonic()
+
+        def quiet():
+            nonlocal last, since
+            now = self.sessions()
+            if moved(last, now):
+                last, since = now, time.monotonic()
+            return time.monotonic() > since + QUIET
+        assert process.wait_until(quiet, 30, 0.1), "the sessions do not come to rest"
+        return last
+
     def flow(self, a, b):
         """For probe.Stream, from host to host or vtep to vtep."""
         where = {**HOSTS, **VTEPS}
@@ -178,7 +193,8 @@ class World:
         for what in (self.established, self.bfd_up, self.shared):
             assert process.wait_until(what, timeout, 0.05), f"{what.__name__}: not within {timeout} s:\n{self.describe()}"
         for a, b in (("h1", "ali-h1"), ("h1", "hw-h1"), ("h2", "ali-h1"), ("h2", "hw-h1")):
-            assert probe.ping(self.ns(a), HOSTS[b], timeout=5), f"{a} does not reach {b}:\n{self.describe()}"
+            # ping gives up at the first ICMP error, and the fabric hears of it a moment later.
+            assert process.wait_until(lambda a=a, b=b: probe.ping(self.ns(a), HOSTS[b], timeout=1), 5), f"{a} does not reach {b}:\n{self.describe()}"
         return self
 
     def describe(self):

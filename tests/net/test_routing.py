@@ -119,7 +119,7 @@ def test_show_has_it(world, what, named):
 
 
 def test_the_same_file_twice_changes_nothing(world):
-    before, machine = world.sessions(), kernel.snapshot(world.bj.ns)
+    before, machine = world.settled(), kernel.snapshot(world.bj.ns)
     for _ in range(3):
         assert "nothing to do" in world.bj.apply(sites.text(world.config())).stdout
     assert not routing_lab.moved(before, world.sessions())

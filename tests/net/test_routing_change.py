@@ -2,6 +2,7 @@
 """A change of routing moves no session that it has no reason to move, and the plan has said before which. Field cases 13, 28, 29, 31."""
 import json
 import subprocess
+import time
 
 import pytest
 
@@ -26,7 +27,8 @@ def neighbor(name, **more):
 
 def far_sessions(world):
     """As the far ends see it: FRR's counters, and since when BIRD's sessions are up."""
-    bird = {line.split()[0]: line.split()[4] for line in world.hw.show("protocols").splitlines() if " BGP " in line}
+    # BIRD computes the time from a clock of its own, and is off by a millisecond at times.
+    bird = {line.split()[0]: line.split()[4][:-4] for line in world.hw.show("protocols").splitlines() if " BGP " in line}
     return {"leaf1": routing_lab.sessions(world.leaf1.socket("bgpd")), "leaf2": routing_lab.sessions(world.leaf2.socket("bgpd")),
             "hw": bird}
 
@@ -119,7 +121,7 @@ def test_a_change_moves_no_other_session_and_the_plan_says_which(world, change):
     mutate, may_move, may_talk, told = CHANGES[change]
     config = world.config()
     mutate(config)
-    before, far = world.sessions(), far_sessions(world)
+    before, far = world.settled(), far_sessions(world)
     downs = frr.bfd_downs(vty(world.bj, "bfdd"))
     said = impacts(world.bj, config)
     peers_said = {p for p in PEERS.values() if any(routing_lab.says(i, rf"BGP (session )?{p}\b") for i in said)}
@@ -170,7 +172,7 @@ def test_removing_a_line_and_putting_it_back_moves_no_other(world):
     config = world.config()
     config["lines"] = [n for n in config["lines"] if n["name"] != "c2-b"]
     named(config["remotes"], "hw")["lines"] = ["c2-a"]
-    before = world.sessions()
+    before = world.settled()
     gone = PEERS["c2-b"]
     assert any(gone in i for i in impacts(world.bj, config))
     world.bj.apply(sites.text(config))
@@ -190,7 +192,7 @@ def test_default_values_are_no_difference(world):
         for r in p["rules"]:
             r["action"] = "permit"
     spelled["bgp"]["max-paths"] = 16
-    before = world.sessions()
+    before = world.settled()
     assert "nothing to do" in world.bj.apply(sites.text(spelled)).stdout
     assert not moved(before, world.sessions())
 
@@ -256,29 +258,32 @@ def large(config):
     config["bgp"]["prefix-lists"].append(prefix_list("many", *entries))
     config["bgp"]["community-sets"] = [{"name": f"set{i}", "communities": [f"65001:{i + 1}"]} for i in range(20)]
     # A rule is five lines of FRR: its head, two matches, two values.
-    for i in range(4):
-        config["bgp"]["policies"].append(routing_lab.policy(f"large{i}", *[
-            {"prefix-list": "many", "community-set": f"set{n % 20}", "local-pref": 100 + n, "med": n} for n in range(100)]))
     for name in ("from-cloud", "to-cloud", "from-fabric", "to-fabric"):
         named(config["bgp"]["policies"], name)["rules"] += [
-            {"seq": 1000 + n, "prefix-list": "many", "local-pref": 100 + n} for n in range(50)]
+            {"seq": 1000 + n, "prefix-list": "many", "community-set": f"set{n % 20}", "local-pref": 100 + n, "med": n} for n in range(110)]
     return config
 
 
 def test_thousands_of_policy_lines_and_entries_commit_without_a_reset(world):
-    before, far = world.sessions(), far_sessions(world)
+    """FRR 8.4 itself needs the longer for a line the more it has; that nothing else waits for it is what is looked at."""
+    before, far = world.settled(), far_sessions(world)
     text = sites.text(large(world.config()))
     with probe.Stream(world.flow("h1", "ali-h1"), world.flow("bj-gw1", "hw-rt")) as stream:
-        world.bj.apply(text)
+        began = time.monotonic()
+        world.bj.apply(text, timeout=300)
+        took = time.monotonic() - began
         assert not bounced(before, world.sessions())
-        assert "nothing to do" in world.bj.apply(text).stdout
         with frr.Vty(vty(world.bj)) as v:
             running = v.run("show running-config")
-        world.bj.apply(sites.text(world.config()))
-        assert probe.lost(stream.stop(at_least=100)) == 0
+        began = time.monotonic()
+        assert "nothing to do" in world.bj.apply(text).stdout
+        again = time.monotonic() - began
+        world.bj.apply(sites.text(world.config()), timeout=300)
+        assert probe.lost(stream.stop()) == 0
+    print(f"2,000 policy lines and 1,000 entries: {took:.1f} s, the same again: {again:.2f} s")
     policy_lines = [line for line in running.splitlines() if line.startswith(("route-map", " match", " set"))]
-    assert len(policy_lines) >= 2000 and sum("100.64" in line or "100.65" in line or "100.66" in line or "100.67" in line
-                                             for line in running.splitlines()) >= 1000
+    entries = [line for line in running.splitlines() if line.startswith("ip prefix-list FW-L-many")]
+    assert len(policy_lines) >= 2000 and len(entries) == 1000
     assert not bounced(before, world.sessions())
     after = far_sessions(world)
     assert not bounced(far["leaf1"], after["leaf1"]) and not bounced(far["leaf2"], after["leaf2"]) and far["hw"] == after["hw"]
@@ -287,7 +292,7 @@ def test_thousands_of_policy_lines_and_entries_commit_without_a_reset(world):
 def test_a_config_that_the_daemon_would_refuse_is_refused_before_anything_moves(world):
     config = world.config()
     named(config["bgp"]["neighbors"], "leaf1")["policy-in"] = "nothing-of-this-name"
-    before, machine = world.sessions(), kernel.snapshot(world.bj.ns)
+    before, machine = world.settled(), kernel.snapshot(world.bj.ns)
     done = world.bj.apply(sites.text(config), expect=gateway.REFUSED)
     assert "nothing-of-this-name" in done.stdout + done.stderr
     assert not moved(before, world.sessions()) and not kernel.difference(machine, kernel.snapshot(world.bj.ns))
@@ -298,7 +303,7 @@ def test_a_failing_step_brings_the_previous_sessions_back(world):
     config = world.config()
     add_entry(config)
     config["segments"] = [{"name": "s", "vni": 4242, "mode": "bridged", "members": ["no-such-if"], "remotes": ["ali"]}]
-    before = world.sessions()
+    before = world.settled()
     done = world.bj.apply(sites.text(config), expect=None)
     assert done.returncode in (gateway.REFUSED, gateway.ROLLED_BACK), done.stdout + done.stderr
     with frr.Vty(vty(world.bj)) as v:

@@ -159,7 +159,7 @@ def test_a_daemon_dies_or_hangs_forwarding_goes_on_and_all_is_back(world, reques
 
 @pytest.mark.parametrize("how", SIGNALS)
 def test_fairwayd_dies_or_hangs_and_nothing_else_notices(world, request, how):
-    before = world.sessions()
+    before = world.settled()
     pids = {d: daemon_pid(world.bj, d) for d in DAEMONS}
     machine = kernel.snapshot(world.bj.ns)
     with probe.Stream(*world.flows(2), world.flow("h1", "ali-h1")) as stream:
