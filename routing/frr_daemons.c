@@ -38,14 +38,22 @@ struct frr_daemon {
  * Kernel nexthop objects keep what a link flap took from them, so zebra must not use any, and be told before it has a
  * route. bfdd alone is real-time: zebra in SCHED_FIFO can starve the kernel's own work.
  */
-static const struct frr_daemon daemons[FRR_N_DAEMONS] = {
+static const struct frr_daemon daemons[FRR_N_SERVICES] = {
 	{FRR_ZEBRA, "no zebra nexthop kernel enable\n", 0},
 	{FRR_BFDD, "", BFDD_FIFO_PRIORITY},
 	{FRR_BGPD, "", 0},
+	{FRR_REHEARSAL, "", 0},
 };
+
+char *frr_folder(const char *run_dir, struct arena *arena)
+{
+	return arena_printf(arena, "%s/frr", run_dir);
+}
 
 char *frr_vty_path(const char *run_dir, const char *name, struct arena *arena)
 {
+	if (str_eq(name, FRR_REHEARSAL))
+		return arena_printf(arena, "%s/frr/" FRR_REHEARSAL "/" FRR_BGPD ".vty", run_dir);
 	return arena_printf(arena, "%s/frr/%s.vty", run_dir, name);
 }
 
@@ -65,7 +73,8 @@ static int say(char *reason, int error, const char *what, const char *path)
 /* The kernel's limit for the longest of the sockets, found before a daemon fails on it without a word. */
 static int check_length(const char *run_dir, char *reason)
 {
-	size_t room = sizeof(((struct sockaddr_un *)NULL)->sun_path), need = strlen(run_dir) + sizeof("/frr/zserv.api");
+	size_t room = sizeof(((struct sockaddr_un *)NULL)->sun_path),
+	       need = strlen(run_dir) + sizeof("/frr/rehearsal/bgpd.vty");
 
 	return need <= room ? 0 : say(reason, -ENAMETOOLONG, "too long a path for sockets in its folder frr", run_dir);
 }
@@ -94,7 +103,7 @@ static int write_configs(const char *folder)
 	char path[PATH_MAX];
 	int r = 0;
 
-	for (size_t i = 0; i < FRR_N_DAEMONS && r == 0; i++) {
+	for (size_t i = 0; i < FRR_N_SERVICES && r == 0; i++) {
 		(void)snprintf(path, sizeof(path), "%s/%s.conf", folder, daemons[i].name);
 		r = fs_write_atomic(path, daemons[i].config, strlen(daemons[i].config), 0644);
 	}
@@ -118,7 +127,7 @@ static int check_reach(const char *folder, const struct passwd *user)
 
 int frr_daemons_prepare(const char *run_dir, char reason[FRR_REASON])
 {
-	char folder[sizeof(((struct sockaddr_un *)NULL)->sun_path)];
+	char folder[sizeof(((struct sockaddr_un *)NULL)->sun_path)], inner[PATH_MAX];
 	const struct passwd *user = getpwnam(FRR_USER);
 	int r = check_length(run_dir, reason);
 
@@ -127,7 +136,10 @@ int frr_daemons_prepare(const char *run_dir, char reason[FRR_REASON])
 	(void)snprintf(folder, sizeof(folder), "%s/frr", run_dir);
 	if (!user)
 		return say(reason, -ENOENT, "no user of this name: the package frr is not installed", FRR_USER);
+	(void)snprintf(inner, sizeof(inner), "%s/" FRR_REHEARSAL, folder);
 	r = make_folder(folder, user);
+	if (r == 0)
+		r = make_folder(inner, user);
 	if (r == 0)
 		r = write_configs(folder);
 	if (r < 0)
@@ -166,18 +178,31 @@ static const char *const *arguments(const struct frr_daemon *d, const char *run_
 	return argv;
 }
 
+/* No zebra, no port: it is there for its opinion. What it thinks of that goes to nobody. */
+static const char *const *rehearsal_arguments(const struct frr_daemon *d, const char *run_dir, struct arena *arena)
+{
+	const char *v[] = {FRR_PROGRAMS "/" FRR_BGPD, "-f", in_folder(run_dir, d->name, ".conf", arena), "-Z", "-p",
+		"0", "--vty_socket", in_folder(run_dir, d->name, "", arena), "-i",
+		in_folder(run_dir, d->name, ".pid", arena), "-A", "127.0.0.1", "-P", "0", "-u", FRR_USER, "-g",
+		FRR_USER, "--log", "stdout", "--log-level", "emergencies", NULL};
+
+	return arena_memdup(arena, v, sizeof(v));
+}
+
 const struct service_spec *frr_daemons_specs(const char *run_dir, struct arena *arena, size_t *ret_n)
 {
-	struct service_spec *specs = arena_array(arena, FRR_N_DAEMONS, sizeof(*specs));
+	struct service_spec *specs = arena_array(arena, FRR_N_SERVICES, sizeof(*specs));
 
-	for (size_t i = 0; i < FRR_N_DAEMONS; i++)
+	for (size_t i = 0; i < FRR_N_SERVICES; i++)
 		specs[i] = (struct service_spec){
 			.name = daemons[i].name,
 			.argv = arguments(&daemons[i], run_dir, arena),
 			.socket = frr_vty_path(run_dir, daemons[i].name, arena),
 			.fifo_priority = daemons[i].fifo_priority,
 		};
-	*ret_n = FRR_N_DAEMONS;
+	specs[FRR_N_DAEMONS].argv = rehearsal_arguments(&daemons[FRR_N_DAEMONS], run_dir, arena);
+	specs[FRR_N_DAEMONS].own_network = true;
+	*ret_n = FRR_N_SERVICES;
 	return specs;
 }
 
@@ -185,7 +210,7 @@ int frr_daemons_stop(struct services *services, uint64_t grace_usec)
 {
 	int r = 0;
 
-	for (size_t i = FRR_N_DAEMONS; i > 0; i--) {
+	for (size_t i = FRR_N_SERVICES; i > 0; i--) {
 		int stopped = services_stop(services, daemons[i - 1].name, grace_usec);
 
 		r = r < 0 ? r : stopped;

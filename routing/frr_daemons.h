@@ -16,13 +16,16 @@ struct services;
 #define FRR_ZEBRA "zebra"
 #define FRR_BFDD "bfdd"
 #define FRR_BGPD "bgpd"
+#define FRR_REHEARSAL "rehearsal" /* a second bgpd that can reach nobody, see rehearsal.h; not one of FRR_N_DAEMONS */
 
-enum { FRR_N_DAEMONS = 3, FRR_N_GROUPS = 2, FRR_REASON = 256 };
+enum { FRR_N_DAEMONS = 3, FRR_N_SERVICES = 4, FRR_N_GROUPS = 2, FRR_REASON = 256 };
 
 /* Who wants to talk to them needs these groups (and no more). */
 extern const char *const frr_groups[FRR_N_GROUPS];
 
-/* RUN/frr/NAME.vty, and where bfdd tells its events. */
+/* RUN/frr */
+char *frr_folder(const char *run_dir, struct arena *arena);
+/* RUN/frr/NAME.vty (of the rehearsal in a folder of its own), and where bfdd tells its events. */
 char *frr_vty_path(const char *run_dir, const char *name, struct arena *arena);
 char *frr_bfd_path(const char *run_dir, struct arena *arena);
 

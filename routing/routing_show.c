@@ -23,7 +23,7 @@ static const uint64_t PATIENCE = 3000000;
 
 /* One look: connections are made when first needed, and what did not answer is told once. */
 struct look {
-	const char *frr_dir;
+	const char *run_dir;
 	const struct config *cfg;
 	const struct facts *facts;
 	const char *words; /* behind the topic: "ali-a" of "bgp ali-a"; "" */
@@ -51,7 +51,7 @@ static struct frr_vty *connect_to(struct look *look, const char *daemon, struct 
 	int r = 0;
 
 	if (!*vty) {
-		buf_printf(&path, "%s/%s.vty", look->frr_dir, daemon);
+		buf_printf(&path, "%s/frr/%s.vty", look->run_dir, daemon);
 		r = frr_vty_open(buf_str(&path), PATIENCE, vty);
 		buf_free(&path);
 	}
@@ -290,9 +290,9 @@ static int run(struct look *look, json_t *(*show)(struct look *look), json_t **r
 }
 
 int routing_show(
-	const char *frr_dir, const char *what, const struct config *cfg, const struct facts *facts, json_t **ret)
+	const char *run_dir, const char *what, const struct config *cfg, const struct facts *facts, json_t **ret)
 {
-	struct look look = {.frr_dir = frr_dir, .cfg = cfg, .facts = facts};
+	struct look look = {.run_dir = run_dir, .cfg = cfg, .facts = facts};
 
 	for (size_t i = 0; i < ARRAY_SIZE(shows); i++)
 		if (is_topic(what, shows[i].what, &look.words))

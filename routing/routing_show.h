@@ -9,8 +9,8 @@ struct facts;
 
 /*
  * what: "bgp", "bgp SESSION" (a name or the peer), "routes", "bfd", "evpn", "lines" (the overlay's with their health).
- * frr_dir: where the daemons' sockets are, RUN/frr. 0, -ENOENT (not ours), or -errno. Shapes: docs/rpc.md. A daemon
+ * run_dir: the daemons' sockets are in RUN/frr. 0, -ENOENT (not ours), or -errno. Shapes: docs/rpc.md. A daemon
  * that does not answer is a member "trouble", not an error.
  */
 int routing_show(
-	const char *frr_dir, const char *what, const struct config *cfg, const struct facts *facts, json_t **ret);
+	const char *run_dir, const char *what, const struct config *cfg, const struct facts *facts, json_t **ret);

@@ -72,6 +72,7 @@ static int adopt(struct daemon *d, uint64_t number)
 		cfg = load(d, "stored revision", text, len, arena, &why);
 	if (cfg) {
 		d->revision = meta.number;
+		daemon_take_secrets(d, cfg);
 		engine_adopt(&d->engine, cfg, arena);
 	} else {
 		if (r != -ENOENT)
@@ -170,6 +171,7 @@ void daemon_boot(struct daemon *d)
 		log_notice("nothing is configured; waiting for an apply, or for the file");
 	else if (d->boot_trouble)
 		log_notice("revision %llu stays in force", (unsigned long long)d->revision);
+	routing_watch_config(d);
 	if (!d->engine.converged)
 		(void)engine_reconcile(&d->engine);
 	watch_soon(d);

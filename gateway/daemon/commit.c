@@ -10,6 +10,7 @@
 #include <sys/stat.h>
 
 #include "config/config.h"
+#include "config/secret.h"
 #include "config/store.h"
 #include "gateway/base/arena.h"
 #include "gateway/base/cleanup.h"
@@ -119,6 +120,21 @@ static enum commit_result commit_pending(struct daemon *d, const struct config *
 	return result;
 }
 
+static void take_secret(const char *path, const char *text, void *arg)
+{
+	struct daemon *d = arg;
+
+	facts_set_secret(&d->engine.facts, path, text);
+}
+
+void daemon_take_secrets(struct daemon *d, const struct config *cfg)
+{
+	int r = secret_read_all(cfg, take_secret, d);
+
+	if (r < 0)
+		log_error("a secret file could not be read: %s", strerror(-r));
+}
+
 void daemon_commit(struct daemon *d, const struct config *cfg, struct arena *arena, const char *text, size_t len,
 	const struct revision *meta, struct applied *ret)
 {
@@ -126,6 +142,7 @@ void daemon_commit(struct daemon *d, const struct config *cfg, struct arena *are
 
 	/* What the kernel has learned already counts from the start: a restart does not widen what fits no more. */
 	(void)pathmtu_refresh(cfg, &d->engine.facts, &changed);
+	daemon_take_secrets(d, cfg);
 	watch_listen(d);
 	d->engine.on_plan = keep_plan;
 	d->engine.on_plan_arg = ret;
@@ -137,6 +154,7 @@ void daemon_commit(struct daemon *d, const struct config *cfg, struct arena *are
 		free(d->boot_trouble);
 		d->boot_trouble = NULL;
 		d->boot_refused = d->boot_undone = false;
+		routing_watch_config(d);
 	}
 	(void)malloc_trim(0); /* a plan for a thousand segments is gone now */
 	watch_soon(d);

@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "config/store.h"
+#include "gateway/base/arena.h"
 #include "gateway/base/cleanup.h"
 #include "gateway/base/log.h"
 #include "gateway/base/str.h"
@@ -20,7 +21,9 @@
 #include "gateway/daemon/privileges.h"
 #include "gateway/engine/subsystems.h"
 #include "gateway/rpc/rpc_server.h"
+#include "gateway/service/service.h"
 #include "overlay/probe.h"
+#include "routing/frr_daemons.h"
 
 static bool open_store(struct daemon *d)
 {
@@ -54,6 +57,17 @@ static bool open_loop(struct daemon *d)
 	return r >= 0;
 }
 
+static bool open_services(struct daemon *d)
+{
+	int r;
+
+	d->service_arena = arena_new();
+	r = routing_services_open(d->options, d->service_arena, &d->services);
+	if (r < 0)
+		log_error("no keeper of the routing daemons: %s", strerror(-r));
+	return r == 0;
+}
+
 static bool open_rpc(struct daemon *d)
 {
 	int r = methods_open(d);
@@ -74,10 +88,19 @@ static bool open_watch(struct daemon *d)
 
 static bool drop_privileges(void)
 {
-	int r = privileges_drop(NULL, 0);
+	int r = privileges_drop(frr_groups, FRR_N_GROUPS);
 
 	if (r < 0)
 		log_error("this takes root (CAP_NET_ADMIN): %s", strerror(-r));
+	return r == 0;
+}
+
+static bool open_routing(struct daemon *d)
+{
+	int r = routing_watch_open(d);
+
+	if (r < 0)
+		log_error("no events of the routing daemons: %s", strerror(-r));
 	return r == 0;
 }
 
@@ -85,7 +108,8 @@ static bool drop_privileges(void)
 static bool daemon_open(struct daemon *d)
 {
 	return lock_instance(d->options->instance, d->options->run_dir, &d->lock) && lock_network(&d->network_lock) &&
-		open_store(d) && open_loop(d) && open_rpc(d) && open_watch(d) && drop_privileges();
+		open_services(d) && open_store(d) && open_loop(d) && open_rpc(d) && open_watch(d) &&
+		drop_privileges() && open_routing(d);
 }
 
 static void daemon_close(struct daemon *d)
@@ -93,11 +117,13 @@ static void daemon_close(struct daemon *d)
 	rpc_server_close(d->rpc);
 	if (d->links)
 		watch_close(d);
+	routing_watch_close(d);
 	sd_event_unref(d->event);
 	store_close(d->store);
 	engine_free(&d->engine);
 	free(d->boot_trouble);
 	free(d->file_trouble);
+	arena_free(d->service_arena);
 	closep(&d->network_lock);
 	closep(&d->lock);
 }

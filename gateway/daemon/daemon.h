@@ -13,10 +13,15 @@
 #include "gateway/daemon/options.h"
 #include "gateway/engine/engine.h"
 
+struct arena;
+struct fib_check;
+struct flip;
+struct frr_health;
 struct monitor;
 struct nft_monitor;
 struct revision;
 struct rpc_server;
+struct services;
 struct store;
 struct toobig_watch;
 
@@ -45,6 +50,14 @@ struct daemon {
 	uint64_t not_before;	      /* monotonic, microseconds: no look earlier than this */
 	uint64_t retry;		      /* back-off after a failed repair; 0: all is well */
 	uint64_t boot_at, boot_pause; /* of tries with the file that disturb the kernel */
+
+	/* routing_watch.c */
+	struct arena *service_arena;
+	struct services *services;
+	struct flip *flip;
+	struct frr_health *health;
+	struct fib_check *fib;
+	sd_event_source *services_io, *flip_io, *pulse, *fib_io, *fib_look;
 };
 
 /* --- daemon.c --- */
@@ -73,6 +86,8 @@ void applied_free(struct applied *a);
 /* Is this the text of the revision that runs? */
 bool daemon_runs_text(struct daemon *d, const char *text, size_t len);
 bool applied_is_good(const struct applied *a);
+/* What the secret files say now becomes a fact: what a commit of cfg means, and a roll-back too. */
+void daemon_take_secrets(struct daemon *d, const struct config *cfg);
 /* One commit with its revision. `arena` is taken over. */
 void daemon_commit(struct daemon *d, const struct config *cfg, struct arena *arena, const char *text, size_t len,
 	const struct revision *meta, struct applied *ret);
@@ -83,8 +98,20 @@ int watch_open(struct daemon *d);
 void watch_close(struct daemon *d);
 /* Something may have changed: a look, soon. */
 void watch_soon(struct daemon *d);
+/* The same, and nothing is collected or spared first: something has ended that is needed. */
+void watch_now(struct daemon *d);
 /* Takes in the events that wait, so that the engine knows whether anything has changed. */
 void watch_listen(struct daemon *d);
+
+/* --- routing_watch.c --- */
+
+/* The keeper of the daemons, and routing's way to it. While privileged. 0 or -errno; everything lives in `arena`. */
+int routing_services_open(const struct options *options, struct arena *arena, struct services **ret);
+/* After privileges are dropped: threads have their own. */
+int routing_watch_open(struct daemon *d);
+void routing_watch_close(struct daemon *d);
+/* Another config runs now: which lines are watched. */
+void routing_watch_config(struct daemon *d);
 
 /* --- methods.c --- */
 

@@ -2,8 +2,10 @@
 /* fairwayd without the loop: --check, --dry-run, --teardown. */
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "config/config.h"
+#include "config/secret.h"
 #include "gateway/base/arena.h"
 #include "gateway/base/cleanup.h"
 #include "gateway/base/fs.h"
@@ -13,6 +15,8 @@
 #include "gateway/engine/subsystems.h"
 #include "overlay/pathmtu.h"
 #include "overlay/probe.h"
+#include "gateway/service/service.h"
+#include "routing/routing.h"
 
 static void print(FILE *stream, struct buf *text)
 {
@@ -54,6 +58,11 @@ int offline_check(const struct options *options)
 	return good ? EXIT_SUCCESS : EXIT_FAILURE;
 }
 
+static void take_secret(const char *path, const char *text, void *arg)
+{
+	facts_set_secret(arg, path, text);
+}
+
 static int print_plan(struct engine *e, const struct config *cfg)
 {
 	struct buf out = {0}, why = {0};
@@ -63,6 +72,7 @@ static int print_plan(struct engine *e, const struct config *cfg)
 
 	e->facts.has_vrf = overlay_probe_vrf();
 	(void)pathmtu_refresh(cfg, &e->facts, &changed);
+	(void)secret_read_all(cfg, take_secret, &e->facts);
 	plan_init(&plan);
 	r = engine_plan(e, cfg, &plan, &why);
 	if (r < 0)
@@ -83,6 +93,7 @@ int offline_dry_run(const struct options *options)
 	struct engine e;
 
 	engine_init(&e, subsystems, n_subsystems);
+	routing_attach(options->run_dir, NULL);
 	cfg = load(&e, options->config, arena);
 	if (cfg)
 		status = print_plan(&e, cfg);
@@ -92,16 +103,25 @@ int offline_dry_run(const struct options *options)
 
 int offline_teardown(const struct options *options)
 {
+	_cleanup_(arena_freep) struct arena *arena = arena_new();
+	struct services *services = NULL;
 	_cleanup_close_ int lock = -1, network_lock = -1;
 	enum commit_result result;
 	struct buf report = {0};
 	struct engine e;
+	int r;
 
 	if (!lock_instance(options->instance, options->run_dir, &lock) || !lock_network(&network_lock))
 		return EXIT_FAILURE;
+	r = routing_services_open(options, arena, &services);
+	if (r < 0) {
+		(void)fprintf(stderr, "fairwayd: no keeper of the routing daemons: %s\n", strerror(-r));
+		return EXIT_FAILURE;
+	}
 	engine_init(&e, subsystems, n_subsystems);
 	result = engine_teardown(&e, &report);
 	print(result == COMMIT_OK ? stdout : stderr, &report);
 	engine_free(&e);
+	services_close(services);
 	return result == COMMIT_OK ? EXIT_SUCCESS : EXIT_FAILURE;
 }

@@ -51,6 +51,12 @@ void watch_soon(struct daemon *d)
 		look_at(d, soon);
 }
 
+void watch_now(struct daemon *d)
+{
+	if (d->look)
+		look_at(d, now(d));
+}
+
 static uint64_t longer(uint64_t pause)
 {
 	return pause == 0 ? RETRY_MIN : 2 * pause < RETRY_MAX ? 2 * pause : RETRY_MAX;

@@ -9,6 +9,7 @@
 #include "gateway/engine/subsystem.h"
 #include "gateway/nft/nft_subsystem.h"
 #include "overlay/overlay.h"
+#include "routing/routing.h"
 
-const struct subsystem *const subsystems[] = {&nft_subsystem, &overlay_subsystem};
+const struct subsystem *const subsystems[] = {&nft_subsystem, &overlay_subsystem, &routing_subsystem};
 const size_t n_subsystems = ARRAY_SIZE(subsystems);

@@ -64,7 +64,8 @@ static int execute(const struct service_spec *spec, int report)
 	char *const *argv;
 	int r;
 
-	if (close_range(STDERR_FILENO + 1, (unsigned int)report - 1, 0) < 0 ||
+	if ((spec->own_network && unshare(CLONE_NEWNET) < 0) ||
+		close_range(STDERR_FILENO + 1, (unsigned int)report - 1, 0) < 0 ||
 		close_range((unsigned int)report + 1, ~0U, 0) < 0 || setsid() < 0 || chdir("/") < 0)
 		return -errno;
 	reset_signals();
@@ -151,7 +152,7 @@ int program_check(const struct service_spec *spec, pid_t pid)
 		return -ESRCH;
 	if (!is_same_file(exe, spec->argv[0]) && !was_file(exe, spec->argv[0]))
 		return -EPERM;
-	return is_same_file(net, "/proc/self/ns/net") ? 0 : -EPERM;
+	return is_same_file(net, "/proc/self/ns/net") != spec->own_network ? 0 : -EPERM;
 }
 
 static bool has_arguments(const struct service_spec *spec, pid_t pid)
