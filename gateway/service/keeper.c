@@ -176,6 +176,14 @@ static void loop(struct keeper *k)
 	}
 }
 
+/* What can reach nobody is of use to nobody else. */
+static void end_own(const struct keeper *k)
+{
+	for (size_t i = 0; i < k->n; i++)
+		if (k->specs[i].own_network && k->started[i] > 0)
+			(void)kill(k->started[i], SIGKILL);
+}
+
 /* --- birth --- */
 
 /* What services need (program.c), and to start, see and signal them, who are other users by then. */
@@ -227,6 +235,7 @@ static void live(const struct service_spec *specs, size_t n, int connection)
 		ready.error = caps_keep(keeper_caps, ARRAY_SIZE(keeper_caps));
 	if (answer(&ready, -1) && ready.error == 0)
 		loop(&k);
+	end_own(&k);
 	free(k.started);
 }
 

@@ -17,7 +17,7 @@ struct service_spec {
 	const char *socket;	 /* Unix stream socket that it listens on once it is ready */
 	int fifo_priority;	 /* 1..99: SCHED_FIFO; 0: the usual scheduler */
 	int nice;
-	bool own_network; /* it gets an empty network namespace: it can reach nobody */
+	bool own_network; /* it gets an empty network namespace, can reach nobody, and ends with the keeper */
 };
 
 struct services;
