@@ -206,6 +206,17 @@ static void assert_status(pid_t pid, const char *line)
 		fail_msg("no '%s' in:\n%s", line, text);
 }
 
+/* Signals 32 and 33 are the C library's own: it lets nobody set them, and posix_spawn() in a parent leaves them
+ * ignored. */
+static const unsigned long long libc_signals = 3ULL << 31;
+
+static unsigned long long ignored_signals(pid_t pid)
+{
+	_cleanup_free_ char *text = proc_file(pid, "status");
+
+	return strtoull(strstr(text, "SigIgn:") + sizeof("SigIgn:"), NULL, 16);
+}
+
 static pid_t parent_of(pid_t pid)
 {
 	_cleanup_free_ char *text = proc_file(pid, "status");
@@ -275,7 +286,7 @@ static void is_born_clean(void **state)
 		assert_true(patience-- > 0 && poll(NULL, 0, 1) == 0);
 	assert_status(pid, "Umask:\t0027");
 	assert_status(pid, "SigBlk:\t0000000000000000");
-	assert_status(pid, "SigIgn:\t0000000000000000");
+	assert_int_equal(ignored_signals(pid) & ~libc_signals, 0);
 	assert_status(pid, "CapEff:\t00000000002034c0");
 	assert_status(pid, "CapBnd:\t00000000002034c0");
 	assert_status(pid, "NoNewPrivs:\t1");
