@@ -1,16 +1,19 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * See rehearsal.h. The understudy is started once and kept, so that it has what the last commit left and a rehearsal is
- * the same few lines as the change.
+ * the same few lines as the change. Left out are lists and route maps: bgpd itself takes all of a batch of these or
+ * nothing (frr_talk.c), and a thousand of them take it seconds.
  */
 #include "routing/rehearsal.h"
 
 #include <errno.h>
+#include <stdbool.h>
 #include <string.h>
 
 #include "gateway/base/arena.h"
 #include "gateway/base/buf.h"
 #include "gateway/base/cleanup.h"
+#include "gateway/base/str.h"
 #include "gateway/service/service.h"
 #include "routing/frr_conf.h"
 #include "routing/frr_daemons.h"
@@ -38,6 +41,27 @@ static int reach(
 	return r;
 }
 
+static bool is_all_or_nothing(const struct frr_change *c)
+{
+	static const char *const words[] = {"ip prefix-list ", "ipv6 prefix-list ", "route-map "};
+	const char *top = c->context[0] ? c->context[0] : c->line;
+
+	for (size_t i = 0; i < ARRAY_SIZE(words); i++)
+		if (str_starts(top, words[i]))
+			return true;
+	return false;
+}
+
+static void leave_out(struct frr_delta *delta)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < delta->n; i++)
+		if (!is_all_or_nothing(&delta->v[i]))
+			delta->v[n++] = delta->v[i];
+	delta->n = n;
+}
+
 static int what_is_left(
 	struct frr_vty *vty, const struct frr_conf *want, struct arena *arena, struct frr_delta *ret, struct buf *why)
 {
@@ -52,6 +76,7 @@ static int what_is_left(
 	}
 	*ret = (struct frr_delta){0};
 	frr_delta(want, &have, arena, ret);
+	leave_out(ret);
 	return 0;
 }
 
