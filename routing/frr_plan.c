@@ -108,9 +108,8 @@ static const char *object_of(const struct frr_change *c, enum frr_daemon daemon)
 	return c->object ? c->object : daemons[daemon].object;
 }
 
-/* A daemon that has just been started has nothing to interrupt. */
-static void plan_changes(const struct frr_delta *delta, enum frr_daemon daemon, bool fresh,
-	const struct frr_conf *rehearse, struct plan *plan)
+static void plan_changes(
+	const struct frr_delta *delta, enum frr_daemon daemon, const struct frr_conf *rehearse, struct plan *plan)
 {
 	for (size_t i = 0, end; i < delta->n; i = end) {
 		const struct frr_change *c = &delta->v[i];
@@ -120,7 +119,7 @@ static void plan_changes(const struct frr_delta *delta, enum frr_daemon daemon, 
 		for (end = i + 1; end < delta->n && str_eq(object_of(&delta->v[end], daemon), object);)
 			end++;
 		n = end - i;
-		add_step(plan, STEP_MAKE, daemon, object, fresh ? NULL : impact_of(c, n, plan->arena),
+		add_step(plan, STEP_MAKE, daemon, object, impact_of(c, n, plan->arena),
 			(struct frr_step){FRR_CHANGE, daemon, c, n, i == 0 ? rehearse : NULL},
 			text_of(c, n, plan->arena));
 	}
@@ -138,7 +137,7 @@ static void plan_daemon(const struct config *cfg, const struct facts *facts, con
 	frr_conf_init(want, plan->arena);
 	daemons[daemon].render(cfg, facts, want);
 	frr_delta(want, &state->conf, plan->arena, &delta);
-	plan_changes(&delta, daemon, !state->running, daemon == DAEMON_BGPD ? want : NULL, plan);
+	plan_changes(&delta, daemon, daemon == DAEMON_BGPD ? want : NULL, plan);
 }
 
 static void plan_stop(bool running, enum frr_daemon daemon, struct plan *plan)

@@ -67,45 +67,56 @@ static int end_batch(struct frr_vty *vty, struct buf *why)
 	return r;
 }
 
-static size_t depth_of(const struct frr_change *change)
-{
-	size_t depth = 0;
+/* The nodes that the daemon is in, outermost first. */
+struct place {
+	const char *nodes[8]; /* FRR has no more than three below the top */
+	size_t depth;
+};
 
-	while (change && change->context[depth])
-		depth++;
-	return depth;
+static int enter(struct frr_vty *vty, struct place *here, const char *node, struct buf *why)
+{
+	int r = here->depth < ARRAY_SIZE(here->nodes) ? say(vty, node, why) : -E2BIG;
+
+	if (r == 0)
+		here->nodes[here->depth++] = node;
+	return r;
 }
 
-/* From the node of one change into that of the next; NULL is the top. */
-static int move(struct frr_vty *vty, const struct frr_change *from, const struct frr_change *to, struct buf *why)
+/* Leaves what is not on the way to the context, and enters the rest of it. */
+static int move(struct frr_vty *vty, struct place *here, const char *const *context, struct buf *why)
 {
-	size_t have = depth_of(from), want = depth_of(to), common = 0;
+	size_t common = 0;
 	int r = 0;
 
-	while (common < have && common < want && str_eq(from->context[common], to->context[common]))
+	while (common < here->depth && context[common] && str_eq(here->nodes[common], context[common]))
 		common++;
-	for (; have > common && r == 0; have--)
+	for (; here->depth > common && r == 0; here->depth--)
 		r = say(vty, "exit", why);
-	for (; common < want && r == 0; common++)
-		r = say(vty, to->context[common], why);
+	for (; context[common] && r == 0; common++)
+		r = enter(vty, here, context[common], why);
 	return r;
+}
+
+static int change(struct frr_vty *vty, struct place *here, const struct frr_change *c, struct buf *why)
+{
+	int r = move(vty, here, c->context, why);
+
+	if (r < 0)
+		return r;
+	return c->opens ? enter(vty, here, c->command, why) : say(vty, c->command, why);
 }
 
 int frr_talk_change(struct frr_vty *vty, const struct frr_change *changes, size_t n, struct buf *why)
 {
-	const struct frr_change *last = NULL;
+	struct place here = {.depth = 0};
 	int r = say(vty, "enable", why);
 
 	if (r == 0)
 		r = say(vty, "configure terminal", why);
 	if (r == 0)
 		r = begin_batch(vty, why);
-	for (size_t i = 0; i < n && r == 0; i++) {
-		r = move(vty, last, &changes[i], why);
-		last = &changes[i];
-		if (r == 0)
-			r = say(vty, last->command, why);
-	}
+	for (size_t i = 0; i < n && r == 0; i++)
+		r = change(vty, &here, &changes[i], why);
 	if (r == 0)
 		r = end_batch(vty, why);
 	return r == 0 ? say(vty, "end", why) : r;
