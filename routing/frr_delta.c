@@ -83,7 +83,8 @@ static const struct rule rules[] = {
 	/* router bgp */
 	{.words = "bgp router-id"},
 	{.words = "bgp cluster-id"},
-	{.words = "bgp route-map delay-timer"},
+	/* Before the maps: after a first start sessions are held until the maps of the batch are in force. */
+	{.words = "bgp route-map delay-timer", .rank = RANK_LIST},
 	{.words = "bgp graceful-restart restart-time"},
 	{.words = "bgp graceful-restart stalepath-time"},
 	{.words = "bgp graceful-restart select-defer-time"},
