@@ -16,7 +16,11 @@
 #include "routing/frr_plan.h"
 
 static const char question[] = "enable"; /* sent with its NUL */
-static const uint64_t PATIENCE = HEALTH_PATIENCE * 1000000ULL;
+static const uint64_t patience[N_FRR_DAEMONS] = {
+	[DAEMON_ZEBRA] = 3000000,
+	[DAEMON_BFDD] = 1000000,
+	[DAEMON_BGPD] = 3000000,
+};
 
 struct pulse {
 	int fd;		/* -1: no connection */
@@ -96,7 +100,7 @@ static bool hangs(struct frr_health *h, enum frr_daemon daemon, uint64_t now)
 		return false;
 	if (p->asked == 0 && send(p->fd, question, sizeof(question), MSG_NOSIGNAL) == sizeof(question))
 		p->asked = now;
-	if (p->asked == 0 || now - p->asked < PATIENCE)
+	if (p->asked == 0 || now - p->asked < patience[daemon])
 		return false;
 	hang_up(p);
 	return true;

@@ -1,13 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Do the daemons still answer? Each is asked once a second, without waiting for the reply; one that has owed it for
- * HEALTH_PATIENCE hangs. Edge.
+ * Do the daemons still answer? Each is asked at each turn, without waiting for the reply. One that has owed it for too
+ * long hangs: bfdd, which is in real time and never works long, for a second; the others for three. Edge.
  */
 #pragma once
 
 #include <stdint.h>
-
-enum { HEALTH_PATIENCE = 3 }; /* seconds */
 
 struct frr_health;
 

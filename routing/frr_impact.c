@@ -11,6 +11,9 @@
 #include "gateway/base/str.h"
 #include "routing/frr_conf.h"
 
+/* FRR itself goes on with what the session was opened with. */
+#define NEXT_SESSION "BGP %s uses it from its next session"
+
 static const struct {
 	const char *words;
 	const char *effect; /* %s: the second word of the line, who the far side is; NULL: nothing */
@@ -29,18 +32,19 @@ static const struct {
 	{"neighbor * route-reflector-client", "resets BGP %s", NULL},
 	{"neighbor * local-as", "resets BGP %s", NULL},
 	{"neighbor * shutdown", "resets BGP %s", NULL},
-	{"neighbor * tcp-mss", "BGP %s uses it from its next session", NULL},
+	{"neighbor * tcp-mss", NEXT_SESSION, NULL},
 	{"neighbor * timers connect", NULL, NULL},
-	{"neighbor * timers", "BGP %s uses it from its next session", NULL},
-	{"neighbor * graceful-restart", "BGP %s uses it from its next session", NULL},
-	{"neighbor * graceful-restart-helper", "BGP %s uses it from its next session", NULL},
-	{"neighbor * graceful-restart-disable", "BGP %s uses it from its next session", NULL},
+	{"neighbor * timers", NEXT_SESSION, NULL},
+	{"neighbor * graceful-restart", NEXT_SESSION, NULL},
+	{"neighbor * graceful-restart-helper", NEXT_SESSION, NULL},
+	{"neighbor * graceful-restart-disable", NEXT_SESSION, NULL},
 
 	/* all of them */
 	{"router bgp", NULL, "ends all BGP sessions"},
 	{"bgp router-id", "resets all BGP sessions", NULL},
 	{"bgp cluster-id", "resets all internal BGP sessions", NULL},
 	{"timers bgp", "BGP uses it from each next session", NULL},
+	{"bgp graceful-restart preserve-fw-state", NULL, NULL},
 	{"bgp graceful-restart", "BGP uses it from each next session", NULL},
 	{"bgp graceful-restart-disable", "BGP uses it from each next session", NULL},
 
@@ -65,15 +69,25 @@ static const char *sentence(const char *effect, const char *line, struct arena *
 	return arena_printf(arena, "%.*s%s%s", (int)(gap - effect), effect, peer_in(line, arena), gap + strlen("%s"));
 }
 
-const char *frr_impact(const struct frr_change *change, struct arena *arena)
+/* NULL: none. */
+static const char *effect_of(const struct frr_change *change)
 {
 	if (change->fresh)
 		return NULL;
-	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
-		const char *effect = change->remove && rows[i].gone ? rows[i].gone : rows[i].effect;
-
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++)
 		if (frr_line_fits(rows[i].words, change->line, NULL))
-			return effect ? sentence(effect, change->line, arena) : NULL;
-	}
+			return change->remove && rows[i].gone ? rows[i].gone : rows[i].effect;
 	return NULL;
+}
+
+const char *frr_impact(const struct frr_change *change, struct arena *arena)
+{
+	const char *effect = effect_of(change);
+
+	return effect ? sentence(effect, change->line, arena) : NULL;
+}
+
+const char *frr_needs_reset(const struct frr_change *change, struct arena *arena)
+{
+	return str_eq(effect_of(change), NEXT_SESSION) ? peer_in(change->line, arena) : NULL;
 }

@@ -11,3 +11,7 @@ struct frr_change;
  * uses it from its next session". What tests/net/test_frr_impact.py sees must be what this says.
  */
 const char *frr_impact(const struct frr_change *change, struct arena *arena);
+
+/* The peer whose session has to be reset for the change to have an effect, as FRR does not do it by itself; NULL: none.
+ */
+const char *frr_needs_reset(const struct frr_change *change, struct arena *arena);

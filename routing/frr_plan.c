@@ -75,6 +75,14 @@ static bool has_text(const struct buf *list, const char *text)
 	return at && (at[strlen(text)] == '\0' || at[strlen(text)] == ',');
 }
 
+/* With what routing.c adds: what a config says is in force when its commit is over. */
+static const char *impact_of_change(const struct frr_change *c, struct arena *arena)
+{
+	const char *peer = frr_needs_reset(c, arena);
+
+	return peer ? arena_printf(arena, "resets BGP %s", peer) : frr_impact(c, arena);
+}
+
 /* What each change interrupts, each said once; NULL: nothing. */
 static const char *impact_of(const struct frr_change *changes, size_t n, struct arena *arena)
 {
@@ -82,7 +90,7 @@ static const char *impact_of(const struct frr_change *changes, size_t n, struct 
 	const char *copy = NULL;
 
 	for (size_t i = 0; i < n; i++) {
-		const char *impact = frr_impact(&changes[i], arena);
+		const char *impact = impact_of_change(&changes[i], arena);
 
 		if (impact && !has_text(&list, impact))
 			buf_printf(&list, "%s%s", list.len > 0 ? ", " : "", impact);

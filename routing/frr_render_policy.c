@@ -378,6 +378,7 @@ static struct frr_node *open_map(struct render *r, const struct session *s, cons
 	return node;
 }
 
+/* On the way out alone: FRR weights by what the far side says, and not by what is set on the way in. */
 static void add_bandwidth(struct render *r, struct frr_node *node, const struct session *s)
 {
 	uint32_t mbit = bandwidth_of(r, s);
@@ -394,15 +395,13 @@ void frr_render_session_maps(struct render *r, const struct session *s, const st
 	bool own = !s->policy_out && !s->internal && add_own_vtep(r, f, "FW-OWN");
 	struct frr_node *node = open_map(r, s, f, in, s->policy_in, far ? in : NULL);
 
-	if (node) {
-		add_bandwidth(r, node, s);
-		if (s->priority != PREFERENCE)
-			(void)frr_add(r->conf, node, s->object, "set local-preference %u", s->priority);
-	}
+	if (node && s->priority != PREFERENCE)
+		(void)frr_add(r->conf, node, s->object, "set local-preference %u", s->priority);
 	node = open_map(r, s, f, out, s->policy_out, own ? "FW-OWN" : NULL);
 	if (node) {
 		add_bandwidth(r, node, s);
-		if (s->priority != PREFERENCE)
+		/* Of every line: a route without MED is better than any that has one, RFC 4271 section 9.1.2.2. */
+		if (s->line)
 			(void)frr_add(r->conf, node, s->object, "set metric %u", MED_BASE - s->priority);
 	}
 }

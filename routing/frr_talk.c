@@ -3,6 +3,7 @@
 #include "routing/frr_talk.h"
 
 #include <errno.h>
+#include <stdbool.h>
 #include <string.h>
 
 #include "gateway/base/arena.h"
@@ -10,6 +11,7 @@
 #include "gateway/base/cleanup.h"
 #include "gateway/base/str.h"
 #include "routing/frr_conf.h"
+#include "routing/frr_impact.h"
 #include "routing/frr_plan.h"
 #include "routing/frr_vty.h"
 
@@ -120,4 +122,51 @@ int frr_talk_change(struct frr_vty *vty, const struct frr_change *changes, size_
 	if (r == 0)
 		r = end_batch(vty, why);
 	return r == 0 ? say(vty, "end", why) : r;
+}
+
+/* A session that had more prefixes than it may stays down, whatever the limit is now. */
+static bool is_over_limit(struct frr_vty *vty, const char *peer)
+{
+	struct buf table = {0};
+	bool over = false;
+
+	if (frr_vty_run(vty, "show bgp summary", &table) == 0) {
+		const char *row = table.len > 0 ? table.data : "";
+
+		for (size_t len = strlen(peer); row && !over; row = strchr(row, '\n')) {
+			row += *row == '\n';
+			over = strncmp(row, peer, len) == 0 && row[len] == ' ' &&
+				memmem(row, strcspn(row, "\n"), "(PfxCt)", strlen("(PfxCt)"));
+		}
+	}
+	buf_free(&table);
+	return over;
+}
+
+static const char *peer_to_reset(struct frr_vty *vty, const struct frr_change *c, struct arena *arena)
+{
+	const char *peer = c->line;
+
+	if (!frr_line_fits("neighbor * maximum-prefix", c->line, NULL))
+		return frr_needs_reset(c, arena);
+	(void)frr_next_word(&peer);
+	peer = arena_strndup(arena, peer, strcspn(peer, " "));
+	return is_over_limit(vty, peer) ? peer : NULL;
+}
+
+int frr_talk_reset(struct frr_vty *vty, const struct frr_change *changes, size_t n, struct buf *why)
+{
+	_cleanup_(arena_freep) struct arena *arena = arena_new();
+	const char *last = NULL;
+	int r = 0;
+
+	for (size_t i = 0; i < n && r == 0; i++) {
+		const char *peer = peer_to_reset(vty, &changes[i], arena);
+
+		if (!peer || str_eq(peer, last))
+			continue;
+		r = say(vty, arena_printf(arena, "clear bgp %s", peer), why);
+		last = peer;
+	}
+	return r;
 }

@@ -18,3 +18,6 @@ int frr_talk_running(struct frr_vty *vty, struct frr_conf *ret);
  * which, and what the daemon said; passwords are masked. What stood before the refused one has been done.
  */
 int frr_talk_change(struct frr_vty *vty, const struct frr_change *changes, size_t n, struct buf *why);
+
+/* Resets the sessions of which FRR would not use the changes else, and no other. 0, or as above. */
+int frr_talk_reset(struct frr_vty *vty, const struct frr_change *changes, size_t n, struct buf *why);

@@ -41,11 +41,14 @@ static int reach(
 	return r;
 }
 
-static bool is_all_or_nothing(const struct frr_change *c)
+/* Graceful restart is zebra's too, and without one bgpd says no to what it has taken. */
+static bool is_left_out(const struct frr_change *c)
 {
 	static const char *const words[] = {"ip prefix-list ", "ipv6 prefix-list ", "route-map "};
 	const char *top = c->context[0] ? c->context[0] : c->line;
 
+	if (strstr(c->line, "graceful-restart"))
+		return true;
 	for (size_t i = 0; i < ARRAY_SIZE(words); i++)
 		if (str_starts(top, words[i]))
 			return true;
@@ -57,7 +60,7 @@ static void leave_out(struct frr_delta *delta)
 	size_t n = 0;
 
 	for (size_t i = 0; i < delta->n; i++)
-		if (!is_all_or_nothing(&delta->v[i]))
+		if (!is_left_out(&delta->v[i]))
 			delta->v[n++] = delta->v[i];
 	delta->n = n;
 }

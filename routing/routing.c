@@ -116,6 +116,8 @@ static int change(struct txn *txn, const struct step *step, const struct frr_ste
 	}
 	if (r == 0)
 		r = frr_talk_change(vty, s->changes, s->n, &why);
+	if (r == 0)
+		r = frr_talk_reset(vty, s->changes, s->n, &why);
 	if (r < 0)
 		(void)txn_fail(txn, step, r, "%s: %s", name, buf_str(&why));
 	buf_free(&why);

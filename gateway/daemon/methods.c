@@ -23,6 +23,7 @@
 #include "gateway/rpc/rpc_frame.h"
 #include "gateway/rpc/rpc_server.h"
 #include "overlay/toobig_watch.h"
+#include "routing/fib_check.h"
 
 /* --- small pieces --- */
 
@@ -308,10 +309,33 @@ static json_t *too_big_json(const struct daemon *d)
 		(json_int_t)n->fragmented, "ignored", (json_int_t)n->ignored, "overruns", (json_int_t)n->overruns);
 }
 
+/* Drift that was put back: by the loop, and routes and MACs of FRR's by themselves. */
+struct repairs {
+	uint64_t n;
+	const char *last; /* NULL: none */
+	time_t time;
+};
+
+static struct repairs repairs_of(const struct daemon *d)
+{
+	const struct engine *e = &d->engine;
+	const struct fib_report *fib = fib_check_report(d->fib);
+	struct repairs r = {e->n_repairs + fib->repairs, e->last_repair_text, e->last_repair};
+
+	if (fib->last_time > r.time) {
+		r.last = fib->last;
+		r.time = (time_t)fib->last_time;
+	}
+	if (r.n == 0)
+		r.last = NULL;
+	return r;
+}
+
 static void method_status(void *context, struct rpc_call *call)
 {
 	const struct daemon *d = context;
 	const struct engine *e = &d->engine;
+	const struct repairs repairs = repairs_of(d);
 
 	call->result = json_pack(
 		"{s:s, s:s, s:i, s:o, s:o, s:b, s:b, s:o, s:I, s:s, s:I, s:o, s:I, s:o, s:o, s:I, s:o}", "instance",
@@ -319,9 +343,9 @@ static void method_status(void *context, struct rpc_call *call)
 		time_json(d->started), "hostname", text_or_null(e->running ? e->running->system->hostname : NULL),
 		"configured", e->running != NULL, "converged", e->running && e->converged, "trouble", trouble_json(d),
 		"revision", (json_int_t)d->revision, "config", d->options->config, "commits", (json_int_t)e->n_commits,
-		"last_commit", time_json(e->last_commit), "repairs", (json_int_t)e->n_repairs, "last_repair",
-		text_or_null(e->last_repair_text[0] ? e->last_repair_text : NULL), "last_repair_time",
-		time_json(e->last_repair), "adaptations", (json_int_t)e->n_adaptations, "too_big", too_big_json(d));
+		"last_commit", time_json(e->last_commit), "repairs", (json_int_t)repairs.n, "last_repair",
+		text_or_null(repairs.last), "last_repair_time", time_json(repairs.time), "adaptations",
+		(json_int_t)e->n_adaptations, "too_big", too_big_json(d));
 }
 
 static void method_version(void *context, struct rpc_call *call)

@@ -20,7 +20,7 @@
 #include "routing/routing.h"
 #include "routing/session.h"
 
-static const uint64_t SEC = 1000000;
+static const uint64_t SEC = 1000000, PULSE = 250000;
 
 /* --- daemons --- */
 
@@ -46,11 +46,11 @@ static int on_pulse(sd_event_source *source, uint64_t usec, void *userdata)
 	const char *name = frr_health_ask(d->health, usec);
 
 	if (name) {
-		log_error("%s does not answer for %d seconds: it is killed, and started again", name, HEALTH_PATIENCE);
+		log_error("%s hangs: it is killed, and started again", name);
 		(void)services_kill(d->services, name);
 		watch_now(d);
 	}
-	return sd_event_source_set_time_relative(source, SEC);
+	return sd_event_source_set_time_relative(source, PULSE);
 }
 
 /* --- BFD --- */
@@ -282,7 +282,7 @@ int routing_watch_open(struct daemon *d)
 
 	d->health = frr_health_new(d->options->run_dir);
 	if (r >= 0)
-		r = sd_event_add_time_relative(d->event, &d->pulse, CLOCK_MONOTONIC, SEC, SEC / 20, on_pulse, d);
+		r = sd_event_add_time_relative(d->event, &d->pulse, CLOCK_MONOTONIC, PULSE, PULSE / 20, on_pulse, d);
 	if (r >= 0)
 		r = sd_event_source_set_enabled(d->pulse, SD_EVENT_ON);
 	if (r >= 0)
