@@ -551,9 +551,28 @@ static void want_segment(struct wish *w, const struct segment *seg)
 	want_fdbs(w, seg, vxlan, object);
 }
 
+/* A bridge with the VXLAN device as its only port and the MAC that type 5 routes name; the rest is zebra's. */
+static void want_l3_vni(struct wish *w, const struct segment *seg)
+{
+	char vrf[16] = "", local[IP_STR_MAX];
+	struct segment_mtu mtu;
+	struct link *l;
+
+	if (seg->tenant && (!w->facts->has_vrf || !overlay_vrf_name(seg->tenant, vrf)))
+		return;
+	mtu_of_segment(w->cfg, w->facts, seg, &mtu);
+	(void)want_bridged(w, seg, mtu.device, vrf, seg->name);
+	l = &w->m->links[w->m->n_links - 2]; /* the VXLAN device, then its bridge */
+	l->vxlan.learning = false;
+	l->port_unusual = PORT_NO_LEARNING;
+	l[1].mac = mac_addr_derive(ip_addr_str(&l->vxlan.local, local), seg->vni);
+}
+
 void overlay_desired(const struct config *cfg, const struct facts *facts, struct kernel_model *m)
 {
 	struct wish w = {cfg, facts, m};
+	const struct segment *l3_vnis;
+	size_t n_l3_vnis;
 
 	if (cfg) {
 		want_sysctls(&w);
@@ -569,6 +588,9 @@ void overlay_desired(const struct config *cfg, const struct facts *facts, struct
 			want_tenant(&w, &cfg->tenants.v[i]);
 		for (size_t i = 0; i < cfg->segments.n && cfg->vtep; i++)
 			want_segment(&w, &cfg->segments.v[i]);
+		l3_vnis = segment_of_l3_vnis(cfg, m->arena, &n_l3_vnis);
+		for (size_t i = 0; i < n_l3_vnis && cfg->vtep; i++)
+			want_l3_vni(&w, &l3_vnis[i]);
 		add_routes(&w, TABLE_MAIN, cfg->routes.v, cfg->routes.n, "", "routes");
 	}
 	model_seal(m);

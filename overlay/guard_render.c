@@ -20,6 +20,7 @@
 
 #include "config/config.h"
 #include "gateway/nft/nft.h"
+#include "overlay/mtu.h"
 
 /* Bits 96 to 119 after the start of the UDP header: UDP 8 bytes, VXLAN flags 4, then the VNI; RFC 7348. */
 #define VNI "@th,96,24"
@@ -37,8 +38,11 @@ static void add_source(struct nft_model *m, struct nft_set *set, const struct ip
 
 static void add_sources(const struct config *cfg, struct nft_model *m, struct nft_set *ipv4, struct nft_set *ipv6)
 {
-	for (size_t i = 0; i < cfg->segments.n; i++) {
-		const struct segment *seg = &cfg->segments.v[i];
+	size_t n_l3_vnis;
+	const struct segment *l3_vnis = segment_of_l3_vnis(cfg, m->arena, &n_l3_vnis);
+
+	for (size_t i = 0; i < cfg->segments.n + n_l3_vnis; i++) {
+		const struct segment *seg = i < cfg->segments.n ? &cfg->segments.v[i] : &l3_vnis[i - cfg->segments.n];
 
 		for (size_t k = 0; k < seg->remotes.n; k++) {
 			const struct remote *remote = config_remote(cfg, seg->remotes.v[k]);

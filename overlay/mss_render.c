@@ -52,16 +52,22 @@ static int clamp_cmp(const void *pa, const void *pb)
 static struct clamp *find_clamps(
 	const struct config *cfg, const struct facts *facts, struct arena *arena, size_t *ret_n, size_t *ret_bridged)
 {
-	struct clamp *v = arena_array(arena, 2 * cfg->segments.n, sizeof(*v));
-	size_t n = 0, bridged = 0;
+	size_t n = 0, bridged = 0, n_l3_vnis;
+	const struct segment *l3_vnis = segment_of_l3_vnis(cfg, arena, &n_l3_vnis);
+	struct clamp *v = arena_array(arena, 2 * (cfg->segments.n + n_l3_vnis), sizeof(*v));
 
-	for (size_t i = 0; i < cfg->segments.n; i++) {
-		const struct segment *seg = &cfg->segments.v[i];
+	for (size_t i = 0; i < cfg->segments.n + n_l3_vnis; i++) {
+		bool is_l3_vni = i >= cfg->segments.n;
+		const struct segment *seg = is_l3_vni ? &l3_vnis[i - cfg->segments.n] : &cfg->segments.v[i];
 		struct clamp clamp = {.bridged = seg->mode == MODE_BRIDGED};
 		struct segment_mtu mtu;
 
 		mtu_of_segment(cfg, facts, seg, &mtu);
-		overlay_vxlan_name(seg->vni, clamp.device);
+		/* What is routed comes and goes by the bridge of an L3 VNI. */
+		if (is_l3_vni)
+			overlay_bridge_name(seg->vni, clamp.device);
+		else
+			overlay_vxlan_name(seg->vni, clamp.device);
 		for (unsigned version = 4; version <= 6; version += 2) {
 			clamp.version = version;
 			clamp.mss = version == 4 ? mtu.mss_ipv4 : mtu.mss_ipv6;

@@ -13,6 +13,7 @@
 
 #include "config/config.h"
 #include "gateway/base/addr.h"
+#include "gateway/base/arena.h"
 #include "gateway/base/str.h"
 #include "gateway/engine/facts.h"
 
@@ -225,4 +226,38 @@ void mtu_of_segment(
 		m.mss_ipv6 = clamp(fixed ? seg->mss.ipv6 : 0, mss_ipv6(m.largest), MSS_IPV6_MIN);
 	}
 	*ret = m;
+}
+
+static void set_l3_vni(const struct config *cfg, struct arena *arena, struct segment *seg)
+{
+	const char **names = arena_array(arena, cfg->remotes.n, sizeof(char *));
+
+	seg->mode = MODE_ROUTED;
+	seg->df = DF_INHERIT;
+	seg->tos = TOS_INHERIT;
+	seg->ttl = 64;
+	for (size_t i = 0; i < cfg->remotes.n; i++)
+		if (cfg->remotes.v[i].learn == LEARN_EVPN)
+			names[seg->remotes.n++] = cfg->remotes.v[i].name;
+	seg->remotes.v = names;
+}
+
+const struct segment *segment_of_l3_vnis(const struct config *cfg, struct arena *arena, size_t *ret_n)
+{
+	struct segment *v = arena_array(arena, cfg->tenants.n + 1, sizeof(*v));
+	size_t n = 0;
+
+	for (size_t i = 0; i < cfg->tenants.n; i++) {
+		const struct tenant *t = &cfg->tenants.v[i];
+
+		if (t->l3_vni)
+			v[n++] = (struct segment){
+				.name = arena_printf(arena, "tenant %s", t->name), .vni = t->l3_vni, .tenant = t->name};
+	}
+	if (cfg->bgp && cfg->bgp->l3_vni)
+		v[n++] = (struct segment){.name = "bgp", .vni = cfg->bgp->l3_vni};
+	for (size_t i = 0; i < n; i++)
+		set_l3_vni(cfg, arena, &v[i]);
+	*ret_n = n;
+	return v;
 }

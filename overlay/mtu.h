@@ -8,11 +8,13 @@
 #pragma once
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 struct config;
 struct facts;
 struct remote;
+struct arena;
 struct segment;
 struct line;
 
@@ -62,6 +64,12 @@ struct segment_mtu {
 };
 void mtu_of_segment(
 	const struct config *cfg, const struct facts *facts, const struct segment *seg, struct segment_mtu *ret);
+
+/*
+ * The VXLAN side of each L3 VNI (type 5 routes) as a routed segment with all EVPN remotes, named after whose it is.
+ * In `arena`.
+ */
+const struct segment *segment_of_l3_vnis(const struct config *cfg, struct arena *arena, size_t *ret_n);
 
 /* Does the segment have an IPv6 gateway address? */
 bool segment_carries_ipv6(const struct segment *seg);

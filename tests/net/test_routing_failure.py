@@ -84,7 +84,7 @@ def test_flapping_of_an_unrelated_interface_leaves_ecmp_in_the_kernel(world):
             assert process.wait_until(lambda: not routing_lab.has(world.bj.ns, "10.30.1.0/24"), 10)
             world.lab.heal("fab1")
             assert process.wait_until(lambda: routing_lab.has(world.bj.ns, "10.30.1.0/24"), 15)
-        assert world.shared()
+        assert process.wait_until(world.shared, 5)
         assert probe.lost(stream.stop()) == 0
 
 
@@ -101,10 +101,10 @@ def test_flapping_of_a_line_leaves_both_lines_in_the_kernel(world):
 def test_a_route_that_is_gone_from_the_kernel_is_back_within_a_second(world, prefix):
     """case 30: the kernel and FRR's view are compared"""
     before = routes(world.bj.ns, prefix)
-    repairs = world.bj.status()["repairs"]
+    said = len(world.bj.log())
     netns.run("ip", "route", "del", prefix, "proto", "bgp", ns=world.bj.ns)
     assert process.wait_until(lambda: routes(world.bj.ns, prefix) == before, 1.5, 0.01), routes(world.bj.ns, prefix)
-    assert process.wait_until(lambda: world.bj.status()["repairs"] > repairs, 3), world.bj.status()
+    assert process.wait_until(lambda: prefix.removesuffix("/32") in world.bj.log()[said:], 3), world.bj.log()[said:]
 
 
 def test_a_route_that_lost_one_of_its_lines_is_whole_within_a_second(world):
@@ -152,8 +152,9 @@ def test_a_daemon_dies_or_hangs_forwarding_goes_on_and_all_is_back(world, reques
         result = stream.stop(at_least=100)
     report(request, result)
     assert not world.bj.plan()
-    vtep_gaps = {label: f["longest_gap"] for label, f in result.items() if label.startswith(("ali-gw1", "hw-rt"))}
-    assert max(vtep_gaps.values()) < 150, vtep_gaps
+    # Between gateways, both of which have a floating route. BIRD has none: what it sends back waits until its session is up again.
+    vtep_gaps = {label: f["longest_gap"] for label, f in result.items() if label.startswith("ali-gw1")}
+    assert len(vtep_gaps) == 2 and max(vtep_gaps.values()) < 150, vtep_gaps
     world.wait_ready()
 
 
