@@ -226,6 +226,8 @@ static void render(const struct model *m, struct frr_conf *conf)
 			(void)frr_add(conf, bgp, NULL, "neighbor p%d remote-as %d", i, m->remote_as[i]);
 		if (m->timers[i])
 			(void)frr_add(conf, bgp, NULL, "neighbor p%d timers %d 9", i, m->timers[i]);
+	}
+	for (int i = 0; i < PEERS; i++) {
 		if (m->active[i] && !family)
 			family = frr_block(conf, bgp, NULL, "address-family ipv4 unicast");
 		if (m->active[i])
