@@ -137,10 +137,10 @@ static int read_links(struct flip_kernel *k)
 	k->arena = model.arena;
 	k->notes = p.notes;
 	k->n_notes = p.n_notes;
-	k->by_name = arena_array(k->arena, k->n_notes, sizeof(*k->by_name));
+	k->by_name = arena_array(k->arena, k->n_notes, sizeof(const struct link_note *));
 	for (size_t i = 0; i < k->n_notes; i++)
 		k->by_name[i] = &k->notes[i];
-	qsort(k->by_name, k->n_notes, sizeof(*k->by_name), cmp_name);
+	qsort(k->by_name, k->n_notes, sizeof(const struct link_note *), cmp_name);
 	return 0;
 }
 

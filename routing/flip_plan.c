@@ -125,8 +125,8 @@ void flip_delta(const struct ip_route *want, size_t n_want, const struct ip_rout
 	struct arena *arena, struct flip_delta *ret)
 {
 	struct flip_delta d = {
-		.set = arena_array(arena, n_want, sizeof(*d.set)),
-		.remove = arena_array(arena, n_have, sizeof(*d.remove)),
+		.set = arena_array(arena, n_want, sizeof(const struct ip_route *)),
+		.remove = arena_array(arena, n_have, sizeof(const struct ip_route *)),
 	};
 	size_t w = 0, h = 0;
 
@@ -142,6 +142,6 @@ void flip_delta(const struct ip_route *want, size_t n_want, const struct ip_rout
 		w++;
 		h += c == 0;
 	}
-	qsort(d.set, d.n_set, sizeof(*d.set), cmp_length);
+	qsort(d.set, d.n_set, sizeof(const struct ip_route *), cmp_length);
 	*ret = d;
 }

@@ -57,15 +57,16 @@ struct frr_node *frr_find(const struct frr_conf *conf, const struct frr_node *up
 
 static struct frr_node *add_line(struct frr_conf *conf, struct frr_node *up, const char *line, size_t len)
 {
-	struct frr_node *node = arena_new_obj(conf->arena, struct frr_node), **slot;
+	struct frr_node *node = arena_new_obj(conf->arena, struct frr_node), **slot, *known;
 
 	node->line = arena_strndup(conf->arena, line, len);
 	node->up = up;
 	if (2 * conf->n >= conf->cap)
 		index_grow(conf);
 	slot = slot_of(conf, up, node->line);
-	if (*slot)
-		return *slot;
+	known = *slot;
+	if (known)
+		return known;
 	*slot = node;
 	conf->n++;
 	up->block = true;

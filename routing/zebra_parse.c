@@ -135,7 +135,7 @@ static bool parse_hops(
 bool zebra_route(
 	const json_t *entry, struct arena *arena, struct ip_route *ret, uint32_t **ret_indexes, bool *ret_onlink)
 {
-	struct hop hops[ROUTE_MAX_NEXTHOPS];
+	struct hop hops[ROUTE_MAX_NEXTHOPS] = {0};
 	int64_t table = get_number(entry, "table");
 	struct ip_route route = {.metric = ZEBRA_METRIC, .proto = RTPROT_BGP, .object = "bgp"};
 	bool onlink = false;
