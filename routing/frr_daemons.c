@@ -167,10 +167,14 @@ static const char *const *arguments(const struct frr_daemon *d, const char *run_
 	size_t n = ARRAY_SIZE(common);
 
 	memcpy(argv, common, sizeof(common));
-	if (str_eq(d->name, FRR_ZEBRA)) { /* routes stay when it ends, and for 60 s after its start */
+	/*
+	 * Routes stay when zebra ends, and for some seconds after its start: it must have swept what it found before bgpd,
+	 * which looks for it every 10 s, tells it again. Swept later, some of what bgpd told is gone too, for ever.
+	 */
+	if (str_eq(d->name, FRR_ZEBRA)) {
 		argv[n++] = "-r";
 		argv[n++] = "-K";
-		argv[n++] = "60";
+		argv[n++] = "8";
 	} else if (str_eq(d->name, FRR_BFDD)) {
 		argv[n++] = "--bfdctl";
 		argv[n++] = frr_bfd_path(run_dir, arena);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* How long a service that died has to wait; pure. */
+/* How long a service that died has to wait; pure. One that lived for a while starts again at once. */
 #pragma once
 
 #include <stdint.h>
@@ -7,7 +7,7 @@
 enum {
 	BACKOFF_FIRST_USEC = 100 * 1000,
 	BACKOFF_MAX_USEC = 30 * 1000 * 1000,
-	BACKOFF_FORGIVEN_USEC = 60 * 1000 * 1000,
+	BACKOFF_FORGIVEN_USEC = 3 * 1000 * 1000,
 };
 
 /* The wait after a life of `lived`, where the wait before that life was `previous`. */

@@ -39,7 +39,7 @@ pid_t services_pid(struct services *s, const char *name);
 
 /*
  * Starts it, unless it runs, and waits until its socket answers, up to 5 s. 0; -EAGAIN: it died too often just now and
- * has to wait (back-off, from 0.1 s doubling to 30 s; back at none after 60 s of life); -ETIMEDOUT (it was killed),
+ * has to wait (back-off, from 0.1 s doubling to 30 s; none after 3 s of life); -ETIMEDOUT (it was killed),
  * -ECHILD: it did not come up; -EBUSY: another program listens on its socket; -EPIPE: the keeper is gone, only a new
  * fairwayd has one; or -errno. `reason` says it in words.
  */

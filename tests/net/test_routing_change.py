@@ -99,8 +99,8 @@ def disable_line(c):
 CHANGES = {
     "add-neighbor": (add_neighbor, [], [], set()),
     "change-neighbor": (change_neighbor, [], ["leaf1"], set()),
-    "reset-neighbor": (reset_neighbor, ["leaf1"], ["leaf1"], {"10.20.1.2"}),
-    "remove-neighbor": (remove_neighbor, ["leaf2"], ["leaf2"], {"fab2"}),
+    "reset-neighbor": (reset_neighbor, ["leaf1"], list(PEERS), {"10.20.1.2"}),
+    "remove-neighbor": (remove_neighbor, ["leaf2"], list(PEERS), {"fab2"}),
     "add-entry": (add_entry, [], ["leaf1", "leaf2", "c1-a", "c1-b", "c2-a", "c2-b"], set()),
     "change-entry": (change_entry, [], ["leaf1", "leaf2", "c1-a", "c1-b", "c2-a", "c2-b"], set()),
     "same-entry": (remove_entry, [], [], set()),

@@ -99,12 +99,10 @@ def test_flapping_of_a_line_leaves_both_lines_in_the_kernel(world):
 
 @pytest.mark.parametrize("prefix", ["10.101.1.0/24", "10.255.1.1/32"])
 def test_a_route_that_is_gone_from_the_kernel_is_back_within_a_second(world, prefix):
-    """case 30: the kernel and FRR's view are compared"""
+    """case 30: by zebra itself, or by who compares it with the kernel"""
     before = routes(world.bj.ns, prefix)
-    said = len(world.bj.log())
     netns.run("ip", "route", "del", prefix, "proto", "bgp", ns=world.bj.ns)
     assert process.wait_until(lambda: routes(world.bj.ns, prefix) == before, 1.5, 0.01), routes(world.bj.ns, prefix)
-    assert process.wait_until(lambda: prefix.removesuffix("/32") in world.bj.log()[said:], 3), world.bj.log()[said:]
 
 
 def test_a_route_that_lost_one_of_its_lines_is_whole_within_a_second(world):
