@@ -168,8 +168,9 @@ static const char *const *arguments(const struct frr_daemon *d, const char *run_
 
 	memcpy(argv, common, sizeof(common));
 	/*
-	 * Routes stay when zebra ends, and for some seconds after its start: it must have swept what it found before bgpd,
-	 * which looks for it every 10 s, tells it again. Swept later, some of what bgpd told is gone too, for ever.
+	 * Routes stay when zebra ends, and for some seconds after its start: it must have swept what it found before
+	 * bgpd, which looks for it every 10 s, tells it again. Swept later, some of what bgpd told is gone too, for
+	 * ever.
 	 */
 	if (str_eq(d->name, FRR_ZEBRA)) {
 		argv[n++] = "-r";
