@@ -186,10 +186,11 @@ static const char *const *arguments(const struct frr_daemon *d, const char *run_
 /* No zebra, no port: it is there for its opinion. What it thinks of that goes to nobody. */
 static const char *const *rehearsal_arguments(const struct frr_daemon *d, const char *run_dir, struct arena *arena)
 {
-	const char *v[] = {FRR_PROGRAMS "/" FRR_BGPD, "-f", in_folder(run_dir, d->name, ".conf", arena), "-Z", "-p",
-		"0", "--vty_socket", in_folder(run_dir, d->name, "", arena), "-i",
-		in_folder(run_dir, d->name, ".pid", arena), "-A", "127.0.0.1", "-P", "0", "-u", FRR_USER, "-g",
-		FRR_USER, "--log", "stdout", "--log-level", "emergencies", NULL};
+	const char *v[] = {arena_printf(arena, FRR_PROGRAMS "/%s", FRR_BGPD), "-f",
+		in_folder(run_dir, d->name, ".conf", arena), "-Z", "-p", "0", "--vty_socket",
+		in_folder(run_dir, d->name, "", arena), "-i", in_folder(run_dir, d->name, ".pid", arena), "-A",
+		"127.0.0.1", "-P", "0", "-u", FRR_USER, "-g", FRR_USER, "--log", "stdout", "--log-level", "emergencies",
+		NULL};
 
 	return arena_memdup(arena, v, sizeof(v));
 }

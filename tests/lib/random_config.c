@@ -295,7 +295,7 @@ static void put_ref(const struct generator *g, const struct field *field, size_t
 	struct target target = schema_target(field->limit.ref);
 	const struct field *key = schema_key(target.list->object);
 	uint64_t place, entry;
-	size_t i = which % n_targets(g, &target, &place);
+	size_t n = n_targets(g, &target, &place), i = n > 0 ? which % n : 0;
 
 	entry = below(place, target.list->key, 1 + i);
 	put_value(roll(g, below(entry, key->key, 0)), key, i, to);

@@ -248,6 +248,18 @@ static void render(const struct model *m, struct frr_conf *conf)
 	}
 }
 
+/* The delta's own words: their numbers are small. */
+__attribute__((format(scanf, 2, 3))) static int scan(const char *text, const char *fmt, ...)
+{
+	va_list ap;
+	int n;
+
+	va_start(ap, fmt);
+	n = vsscanf(text, fmt, ap);
+	va_end(ap);
+	return n;
+}
+
 static void apply_list(struct model *m, bool no, int seq, int prefix)
 {
 	if (no) {
@@ -266,12 +278,12 @@ static void apply_map(struct model *m, const struct frr_change *c, bool no, cons
 	char action[8];
 	int seq, value;
 
-	if (sscanf(c->context[0] ? c->context[0] : command, "route-map X %7s %d", action, &seq) != 2)
+	if (scan(c->context[0] ? c->context[0] : command, "route-map X %7s %d", action, &seq) != 2)
 		fail_msg("not a command of the model: %s", c->command);
 	m->map[seq] = strcmp(action, "permit") == 0 ? 1 : 2;
 	if (!c->context[0] && no)
 		m->map[seq] = m->metric[seq] = 0;
-	else if (c->context[0] && sscanf(command, "set metric %d", &value) == 1)
+	else if (c->context[0] && scan(command, "set metric %d", &value) == 1)
 		m->metric[seq] = no ? 0 : value;
 }
 
@@ -279,16 +291,16 @@ static void apply_bgp(struct model *m, bool no, const char *command)
 {
 	int peer, value, end = 0;
 
-	if (sscanf(command, "neighbor p%d%n", &peer, &end) < 1)
+	if (scan(command, "neighbor p%d%n", &peer, &end) < 1)
 		return; /* a node */
 	command += end;
 	if (no && *command == '\0') {
 		m->remote_as[peer] = m->timers[peer] = m->active[peer] = 0;
-	} else if (sscanf(command, " remote-as %d", &value) == 1) {
+	} else if (scan(command, " remote-as %d", &value) == 1) {
 		m->remote_as[peer] = value;
 	} else {
 		assert_true(m->remote_as[peer] != 0); /* FRR refuses the rest of a session that is none */
-		if (sscanf(command, " timers %d", &value) == 1)
+		if (scan(command, " timers %d", &value) == 1)
 			m->timers[peer] = no ? 0 : value;
 		else
 			m->active[peer] = !no;
@@ -301,7 +313,7 @@ static void apply(struct model *m, const struct frr_change *c)
 	const char *command = c->command + (no ? strlen("no ") : 0);
 	int seq, prefix;
 
-	if (sscanf(command, "ip prefix-list L seq %d permit 10.%d.", &seq, &prefix) == 2)
+	if (scan(command, "ip prefix-list L seq %d permit 10.%d.", &seq, &prefix) == 2)
 		apply_list(m, no, seq, prefix);
 	else if (str_starts(c->context[0] ? c->context[0] : command, "route-map "))
 		apply_map(m, c, no, command);

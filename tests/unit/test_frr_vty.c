@@ -132,7 +132,7 @@ static struct frr_vty *open_vty(size_t piece)
 	struct frr_vty *vty;
 
 	server.piece = piece;
-	assert_int_equal(frr_vty_open(server.path, 5 * SECOND, &vty), 0);
+	assert_int_equal(frr_vty_open(server.path, (uint64_t)5 * SECOND, &vty), 0);
 	return vty;
 }
 
