@@ -300,6 +300,8 @@ static void all_stop_in_their_grace(void **state)
 
 /* --- what prepare refuses, as root: before all else --- */
 
+#define LONGEST "/frr/rehearsal/bgpd.vty"
+
 static void a_bad_run_folder_is_told(void **state)
 {
 	char reason[FRR_REASON], closed[128], inner[160], longer[110];
@@ -307,10 +309,10 @@ static void a_bad_run_folder_is_told(void **state)
 	(void)state;
 	memset(longer, 'x', sizeof(longer) - 1);
 	longer[0] = '/';
-	longer[108 - sizeof("/frr/zserv.api") + 1] = '\0';
+	longer[108 - sizeof(LONGEST) + 1] = '\0';
 	assert_int_equal(frr_daemons_prepare(longer, reason), -ENAMETOOLONG);
 	assert_non_null(strstr(reason, "too long a path"));
-	longer[108 - sizeof("/frr/zserv.api")] = '\0';
+	longer[108 - sizeof(LONGEST)] = '\0';
 	assert_int_equal(frr_daemons_prepare(longer, reason), -ENOENT); /* short enough; not there */
 
 	(void)snprintf(closed, sizeof(closed), "%s/closed", run_dir);

@@ -246,6 +246,7 @@ def test_from_the_next_session(sessions, name):
         now = sessions.neighbors()[A]
         return now["bgpTimerHoldTimeMsecs"], now.get("bgpTcpMssSynced"), now["gracefulRestartInfo"]["localGrMode"].strip("*")
 
+    assert process.wait_until(lambda: in_force()[1] is not None, 5, 0.05), "bgpd tells no MSS"
     first = in_force()
     assert sessions.become(CHANGES[name]) == {f"BGP {A} uses it from its next session"}
     assert in_force()[:2] == first[:2]

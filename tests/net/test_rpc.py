@@ -161,7 +161,7 @@ def test_a_readers_request_is_bounded(daemon):
 
 def test_a_reader_is_not_told_whether_a_secret_file_is_there(daemon):
     text = (TEXT + "lines: [{name: a, interface: e, address: 10.0.0.1/30, peer-address: 10.0.0.2, "
-            "bgp: {peer-as: 1, password-file: /etc/fairway/secrets/none}}]\n")
+            "bgp: {peer-as: 1, password-file: /etc/fairway/secrets/none}}]\nbgp: {as: 2, router-id: 10.0.0.1}\n")
     told = [daemon.call_as(user, groups, request("check", text=text)) for user, groups in ((0, []), (NOBODY, [READER]))]
     assert code(told[0]) == "invalid" and "secrets/none" in json.dumps(told[0])
     assert code(told[1]) == "ok" and "secrets/none" not in json.dumps(told[1])
