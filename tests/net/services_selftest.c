@@ -80,7 +80,7 @@ static int open_services(struct services **ret)
 	size_t n;
 	const struct service_spec *specs = frr_daemons_specs(run_dir, arena, &n);
 
-	assert_int_equal(n, FRR_N_DAEMONS);
+	assert_int_equal(n, FRR_N_SERVICES);
 	return services_open(specs, n, ret);
 }
 
