@@ -143,10 +143,19 @@ static void want_mac(const struct evpn_mac *want, const struct fib_macs *have, s
 		add(out, FIB_MAC_SET)->mac = *want;
 }
 
+/* Few VNIs have a MAC too many: no search. */
+static bool is_l2(const struct evpn_macs *want, uint32_t vni)
+{
+	for (size_t i = 0; i < want->n_l2_vnis; i++)
+		if (want->l2_vnis[i] == vni)
+			return true;
+	return false;
+}
+
 static void drop_unknown(const struct evpn_mac *v, size_t n, const struct evpn_macs *want, struct fib_repairs *out)
 {
 	for (size_t i = 0; i < n; i++)
-		if (!find(want->v, want->n, &v[i]))
+		if (!find(want->v, want->n, &v[i]) && is_l2(want, v[i].vni))
 			add(out, FIB_MAC_DELETE)->mac = v[i];
 }
 

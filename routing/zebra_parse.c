@@ -216,6 +216,9 @@ static void flood_of_vni(const json_t *vni, struct evpn_macs *macs)
 
 	if (!str_eq(get_text(vni, "type"), "L2") || !vni_of((uint64_t)get_number(vni, "vni"), &mac.vni))
 		return;
+	macs->l2_vnis =
+		arena_grow(macs->arena, macs->l2_vnis, macs->n_l2_vnis, &macs->cap_l2_vnis, sizeof(*macs->l2_vnis));
+	macs->l2_vnis[macs->n_l2_vnis++] = mac.vni;
 	json_array_foreach(json_object_get(vni, "numRemoteVteps"), i, vtep)
 	{
 		if (json_is_string(vtep) && ip_addr_parse(json_string_value(vtep), &mac.vtep) == 0)

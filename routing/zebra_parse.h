@@ -46,6 +46,8 @@ struct evpn_macs {
 	struct arena *arena;
 	struct evpn_mac *v; /* sorted by vni, mac, vtep after evpn_macs_seal() */
 	size_t n, cap;
+	uint32_t *l2_vnis; /* that zebra knows; what it has of an L3 VNI (MACs of routers) it does not list as MACs */
+	size_t n_l2_vnis, cap_l2_vnis;
 };
 
 int evpn_mac_cmp(const void *a, const void *b); /* vni, mac, vtep */

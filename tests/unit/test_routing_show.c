@@ -237,6 +237,27 @@ static void test_mac_that_moved_back(void **state)
 	json_decref(best);
 }
 
+/* MACs that zebra does not list: of an L2 VNI that it knows they go, of an L3 VNI they are its routers'. */
+static void test_router_macs_stay(void **state)
+{
+	static const uint32_t vnis[] = {10010, 50000};
+	json_t *detail = json_pack("[{s:i, s:s}, {s:i, s:s}]", "vni", 10010, "type", "L2", "vni", 50000, "type", "L3");
+	struct evpn_macs want = {.arena = test_arena};
+	struct fib_repairs found = {.arena = test_arena};
+	struct evpn_mac learned[2] = {{.vni = 10010}, {.vni = 50000}};
+
+	(void)state;
+	for (size_t i = 0; i < 2; i++)
+		assert_int_equal(mac_addr_parse("02:0d:34:c9:84:54", &learned[i].mac), 0);
+	zebra_flood(detail, &want);
+	evpn_macs_seal(&want, NULL);
+	fib_diff_macs(&want, &(struct fib_macs){.vnis = vnis, .n_vnis = 2, .learned = learned, .n_learned = 2}, &found);
+	assert_int_equal(found.n, 1);
+	assert_int_equal(found.v[0].op, FIB_MAC_DELETE);
+	assert_int_equal(found.v[0].mac.vni, 10010);
+	json_decref(detail);
+}
+
 static void test_only_what_lasts(void **state)
 {
 	struct fib_repairs left = {.arena = test_arena}, found = {.arena = test_arena};
@@ -264,6 +285,7 @@ int main(void)
 		CONFIG_TEST(test_evpn),
 		CONFIG_TEST(test_route_against_zebra),
 		CONFIG_TEST(test_mac_that_moved_back),
+		CONFIG_TEST(test_router_macs_stay),
 		CONFIG_TEST(test_only_what_lasts),
 	};
 
