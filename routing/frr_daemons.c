@@ -21,6 +21,7 @@
 #include "gateway/base/fs.h"
 #include "gateway/base/str.h"
 #include "gateway/service/service.h"
+#include "routing/frr_retell.h"
 
 #define FRR_USER "frr"
 #define FRR_PROGRAMS "/usr/lib/frr"
@@ -167,15 +168,10 @@ static const char *const *arguments(const struct frr_daemon *d, const char *run_
 	size_t n = ARRAY_SIZE(common);
 
 	memcpy(argv, common, sizeof(common));
-	/*
-	 * Routes stay when zebra ends, and for some seconds after its start: it must have swept what it found before
-	 * bgpd, which looks for it every 10 s, tells it again. Swept later, some of what bgpd told is gone too, for
-	 * ever.
-	 */
-	if (str_eq(d->name, FRR_ZEBRA)) {
+	if (str_eq(d->name, FRR_ZEBRA)) { /* routes stay when it ends, and for a while after its start: frr_retell.h */
 		argv[n++] = "-r";
 		argv[n++] = "-K";
-		argv[n++] = "8";
+		argv[n++] = arena_printf(arena, "%d", ZEBRA_KEEPS);
 	} else if (str_eq(d->name, FRR_BFDD)) {
 		argv[n++] = "--bfdctl";
 		argv[n++] = frr_bfd_path(run_dir, arena);

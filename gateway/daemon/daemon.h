@@ -12,6 +12,7 @@
 #include "gateway/base/buf.h"
 #include "gateway/daemon/options.h"
 #include "gateway/engine/engine.h"
+#include "routing/frr_retell.h"
 
 struct arena;
 struct fib_check;
@@ -57,6 +58,7 @@ struct daemon {
 	struct flip *flip;
 	struct frr_health *health;
 	struct fib_check *fib;
+	struct frr_retell retell;
 	sd_event_source *services_io, *flip_io, *pulse, *fib_io, *fib_look;
 };
 

@@ -44,12 +44,16 @@ static int on_pulse(sd_event_source *source, uint64_t usec, void *userdata)
 {
 	struct daemon *d = userdata;
 	const char *name = frr_health_ask(d->health, usec);
+	const struct config *cfg = d->engine.running;
 
 	if (name) {
 		log_error("%s hangs: it is killed, and started again", name);
 		(void)services_kill(d->services, name);
 		watch_now(d);
 	}
+	if (cfg && cfg->bgp)
+		frr_retell_turn(
+			&d->retell, d->options->run_dir, services_pid(d->services, FRR_ZEBRA), cfg->bgp->as, usec);
 	return sd_event_source_set_time_relative(source, PULSE);
 }
 
