@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "config/config.h"
 #include "gateway/base/arena.h"
 #include "gateway/base/buf.h"
 #include "gateway/base/cleanup.h"
@@ -27,12 +28,23 @@ static bool bgpd_is_there(const char *run_dir)
 	return there;
 }
 
-static bool tell(const char *run_dir, uint32_t as)
+/* `router`: of the default routing domain, or of a tenant's. */
+static int tell_router(struct frr_vty *vty, const char *router)
 {
 	static const char *const lines[] = {"address-family ipv4 unicast", "distance bgp 20 200 201", "no distance bgp",
-		"exit", "address-family ipv6 unicast", "distance bgp 20 200 201", "no distance bgp", "end"};
+		"exit", "address-family ipv6 unicast", "distance bgp 20 200 201", "no distance bgp", "exit", "exit"};
+	int r = frr_vty_run(vty, router, NULL);
+
+	for (size_t i = 0; i < ARRAY_SIZE(lines) && r == 0; i++)
+		r = frr_vty_run(vty, lines[i], NULL);
+	return r;
+}
+
+static bool tell(const char *run_dir, const struct config *cfg)
+{
 	_cleanup_(arena_freep) struct arena *arena = arena_new();
 	_cleanup_(frr_vty_closep) struct frr_vty *vty = NULL;
+	const uint32_t as = cfg->bgp->as;
 	int r = frr_vty_open(frr_vty_path(run_dir, FRR_BGPD, arena), TIMEOUT, &vty);
 
 	if (r == 0)
@@ -40,9 +52,10 @@ static bool tell(const char *run_dir, uint32_t as)
 	if (r == 0)
 		r = frr_vty_run(vty, "configure terminal", NULL);
 	if (r == 0)
-		r = frr_vty_run(vty, arena_printf(arena, "router bgp %u", as), NULL);
-	for (size_t i = 0; i < ARRAY_SIZE(lines) && r == 0; i++)
-		r = frr_vty_run(vty, lines[i], NULL);
+		r = tell_router(vty, arena_printf(arena, "router bgp %u", as));
+	for (size_t i = 0; i < cfg->tenants.n && r == 0; i++)
+		if (cfg->tenants.v[i].l3_vni)
+			r = tell_router(vty, arena_printf(arena, "router bgp %u vrf vrf-%s", as, cfg->tenants.v[i].name));
 	return r == 0;
 }
 
@@ -55,16 +68,16 @@ static void note_zebra(struct frr_retell *r, pid_t zebra, uint64_t now)
 	r->found = r->done = first;
 }
 
-void frr_retell_turn(struct frr_retell *r, const char *run_dir, pid_t zebra, uint32_t as, uint64_t now)
+void frr_retell_turn(struct frr_retell *r, const char *run_dir, pid_t zebra, const struct config *cfg, uint64_t now)
 {
 	if (zebra > 0 && zebra != r->zebra)
 		note_zebra(r, zebra, now);
 	if (zebra == 0 || (r->found && r->done))
 		return;
-	if (!r->found && bgpd_is_there(run_dir) && tell(run_dir, as)) {
+	if (!r->found && bgpd_is_there(run_dir) && tell(run_dir, cfg)) {
 		log_notice("bgpd has found the new zebra, and tells it all");
 		r->found = true;
-	} else if (r->found && now >= r->swept && tell(run_dir, as)) {
+	} else if (r->found && now >= r->swept && tell(run_dir, cfg)) {
 		r->done = true;
 	}
 }

@@ -10,7 +10,9 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-enum { ZEBRA_KEEPS = 15 }; /* seconds; more than bgpd's 10 */
+enum { ZEBRA_KEEPS = 60 }; /* seconds: bgpd's 10, and a large commit that the loop may be busy with */
+
+struct config;
 
 struct frr_retell {
 	pid_t zebra;	  /* the last one seen; 0: none yet */
@@ -18,5 +20,6 @@ struct frr_retell {
 	bool found, done; /* what was told to it; both true: nothing is to be done */
 };
 
-/* One turn: zebra's pid now (0: it does not run), the AS. Costs nothing while zebra stays the same. */
-void frr_retell_turn(struct frr_retell *r, const char *run_dir, pid_t zebra, uint32_t as, uint64_t now_usec);
+/* One turn: zebra's pid now (0: it does not run); `cfg` runs, and has a bgp. Costs nothing while zebra stays the same. */
+void frr_retell_turn(
+	struct frr_retell *r, const char *run_dir, pid_t zebra, const struct config *cfg, uint64_t now_usec);

@@ -52,8 +52,7 @@ static int on_pulse(sd_event_source *source, uint64_t usec, void *userdata)
 		watch_now(d);
 	}
 	if (cfg && cfg->bgp)
-		frr_retell_turn(
-			&d->retell, d->options->run_dir, services_pid(d->services, FRR_ZEBRA), cfg->bgp->as, usec);
+		frr_retell_turn(&d->retell, d->options->run_dir, services_pid(d->services, FRR_ZEBRA), cfg, usec);
 	return sd_event_source_set_time_relative(source, PULSE);
 }
 

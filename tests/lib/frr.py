@@ -152,6 +152,12 @@ class Frr:
 # --- what a bgpd says, the gateway's too ------------------------------------------------------------------------------
 
 
+def zebra_clients(zebra_socket):
+    """The daemons that are with zebra."""
+    with Vty(zebra_socket) as v:
+        return {line.split()[0] for line in v.run("show zebra client summary").splitlines() if line and line[0].isalpha()} - {"Name"}
+
+
 def neighbors(bgpd_socket):
     with Vty(bgpd_socket) as vty:
         return vty.json("show bgp neighbors")

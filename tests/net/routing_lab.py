@@ -165,6 +165,13 @@ class World:
         """Between vteps, n of each cloud: they differ by their ports, so that both lines are used."""
         return [(f"{b}-{i}", *self.flow("bj-gw1", b)[1:]) for b in ("ali-gw1", "hw-rt") for i in range(n)]
 
+    def attached(self):
+        """bgpd and bfdd have found their zebra: they look for a new one every 10 s, and sessions bounce then."""
+        try:
+            return all({"bgp", "bfd"} <= frr.zebra_clients(vty(gw, "zebra")) for gw in (self.bj, self.ali))
+        except (OSError, frr.VtyError):
+            return False
+
     def established(self):
         """Every session of every side."""
         try:
@@ -190,7 +197,7 @@ class World:
             and FLIP not in [r["protocol"] for ns, p, _ in ways for r in routes(ns, p)]
 
     def wait_ready(self, timeout=30):
-        for what in (self.established, self.bfd_up, self.shared):
+        for what in (self.attached, self.established, self.bfd_up, self.shared):
             assert process.wait_until(what, timeout, 0.05), f"{what.__name__}: not within {timeout} s:\n{self.describe()}"
         for a, b in (("h1", "ali-h1"), ("h1", "hw-h1"), ("h2", "ali-h1"), ("h2", "hw-h1")):
             # ping gives up at the first ICMP error, and the fabric hears of it a moment later.

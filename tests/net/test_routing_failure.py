@@ -146,7 +146,7 @@ def test_a_daemon_dies_or_hangs_forwarding_goes_on_and_all_is_back(world, reques
         began = time.monotonic()
         assert process.wait_until(lambda: process.start_time(pid) is None, 10), f"{daemon} hangs and nobody ends it"
         assert process.wait_until(lambda: frr.answers(vty(world.bj, daemon)), 10)
-        for what in (world.established, world.bfd_up, world.shared):
+        for what in (world.attached, world.established, world.bfd_up, world.shared):
             assert process.wait_until(what, max(0.1, began + patience - time.monotonic()), 0.05), f"{what.__name__}: not within {patience} s:\n{world.describe()}"
         result = stream.stop(at_least=100)
     report(request, result)
