@@ -6,6 +6,7 @@
 #include "routing/routing.h"
 
 #include <errno.h>
+#include <poll.h>
 #include <string.h>
 
 #include "gateway/base/arena.h"
@@ -14,6 +15,7 @@
 #include "gateway/engine/plan.h"
 #include "gateway/engine/subsystem.h"
 #include "gateway/engine/txn.h"
+#include "gateway/service/backoff.h"
 #include "gateway/service/service.h"
 #include "routing/frr_daemons.h"
 #include "routing/frr_plan.h"
@@ -128,7 +130,13 @@ static int start(struct txn *txn, const struct step *step, const char *name)
 {
 	char reason[256] = "";
 	int r = services_start(keeper, name, reason);
+	uint64_t wait = services_wait_usec(keeper, name);
 
+	/* The first wait is shorter than any detour. */
+	if (r == -EAGAIN && wait <= BACKOFF_FIRST_USEC) {
+		(void)poll(NULL, 0, (int)(wait / 1000) + 1);
+		r = services_start(keeper, name, reason);
+	}
 	return r < 0 ? txn_fail(txn, step, r, "%s", reason) : 0;
 }
 

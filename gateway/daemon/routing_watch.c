@@ -24,6 +24,16 @@ static const uint64_t SEC = 1000000, PULSE = 250000;
 
 /* --- daemons --- */
 
+/*
+ * A bfdd that finds a new zebra puts every session down that bgpd has joined, and it looks for one every 10 s only: all
+ * lines would bounce then. One that starts anew is with the new zebra at once, and the far sides see it now and once.
+ */
+static void start_over_with_zebra(struct daemon *d, const char *ended)
+{
+	if (str_eq(ended, FRR_ZEBRA) && services_pid(d->services, FRR_BFDD) > 0)
+		(void)services_kill(d->services, FRR_BFDD);
+}
+
 static int on_service_end(sd_event_source *source, int fd, uint32_t revents, void *userdata)
 {
 	struct daemon *d = userdata;
@@ -34,6 +44,7 @@ static int on_service_end(sd_event_source *source, int fd, uint32_t revents, voi
 	(void)revents;
 	while ((name = services_read(d->services)) != NULL) {
 		log_warning("%s has ended", name);
+		start_over_with_zebra(d, name);
 		engine_disturb(&d->engine);
 		watch_now(d);
 	}
