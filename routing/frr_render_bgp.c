@@ -116,6 +116,8 @@ static void activate(struct render *r, struct frr_node *node, const struct sessi
 		ADD("neighbor %s next-hop-self%s", s->peer, s->internal ? " force" : "");
 	if (s->default_originate)
 		ADD("neighbor %s default-originate", s->peer);
+	/* What was received is kept: it can be shown, and a changed policy asks no peer for anything. */
+	ADD("neighbor %s soft-reconfiguration inbound", s->peer);
 	add_maximum(r, node, s);
 }
 
