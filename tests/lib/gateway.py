@@ -82,9 +82,9 @@ class Gateway:
         """The fairway command; the CompletedProcess, whatever its exit code."""
         return subprocess.run(self.command(*args), capture_output=True, text=True, timeout=timeout, check=False)
 
-    def show(self, what):
-        """`fairway --json show WHAT`, decoded."""
-        done = self.call("--json", "show", what)
+    def show(self, what, *name):
+        """`fairway --json show WHAT [NAME]`, decoded."""
+        done = self.call("--json", "show", what, *name)
         if done.returncode != OK:
             raise GatewayError(f"show {what}: exit {done.returncode}: {done.stderr.strip()}")
         return json.loads(done.stdout)

@@ -103,6 +103,12 @@ def test_a_prefix_that_no_policy_permits_stays_out(world):
                                        "protocol static more { ipv4; route 10.66.0.0/16 blackhole; route 10.201.8.0/24 blackhole; }"))
     assert process.wait_until(lambda: has(world.bj.ns, "10.201.8.0/24"), 3), "the permitted one is the sign that the update was processed"
     assert not has(world.bj.ns, "10.66.0.0/16")
+    shown = world.bj.show("bgp", "c2-a")
+    assert (shown["received"]["ipv4"], shown["accepted"]["ipv4"]) == (4, 3), shown
+    [denied] = [p for p in shown["prefixes"] if p["prefix"] == "10.66.0.0/16"]
+    assert denied["state"] == "not-accepted" and "from-cloud" in denied["reason"]
+    assert "from-cloud does not permit it" in world.bj.call("show", "bgp", "c2-a").stdout
+    assert {p["prefix"] for p in shown["prefixes"] if p["direction"] == "out"} >= {"10.255.0.1/32", "10.30.1.0/24"}
 
 
 # --- shown ------------------------------------------------------------------------------------------------------------
