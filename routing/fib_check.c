@@ -27,6 +27,8 @@
 static const uint64_t SEC = 1000000;
 static const uint64_t PATIENCE = 1000000; /* for an answer of zebra or bgpd */
 static const uint64_t SOON = 110000;	  /* three looks are more than 200 ms */
+static const uint64_t QUIET = 300000;	  /* without an event after many: zebra is not asked while it writes, but */
+static const uint64_t STORM_MAX = 800000; /* no longer than that */
 static const uint64_t REGULAR = 3000000;  /* between two looks without an event */
 static const uint64_t FULL_MIN = 5000000; /* between two comparisons of everything, and */
 static const uint64_t FULL_SHARE = 20;	  /* this many times as long as one takes */
@@ -53,6 +55,7 @@ struct fib_check {
 	struct arena *left_arena; /* of */
 	struct fib_repairs left;  /* differences that have not lasted yet */
 	uint64_t settled_at, next_full, next_look;
+	uint64_t heard_first; /* the first event since the last look; 0: none */
 	struct fib_report report;
 };
 
@@ -137,11 +140,23 @@ static void hear_route(struct fib_check *fc, struct nlmsghdr *h)
 static void hear(struct fib_check *fc, char *bytes, int len)
 {
 	for (struct nlmsghdr *h = (struct nlmsghdr *)bytes; nlmsg_ok(h, len); h = nlmsg_next(h, &len)) {
-		if (h->nlmsg_type == RTM_NEWROUTE || h->nlmsg_type == RTM_DELROUTE)
-			hear_route(fc, h);
-		else
+		if (h->nlmsg_type != RTM_NEWROUTE && h->nlmsg_type != RTM_DELROUTE)
 			fc->macs_suspect = true;
+		else if (!fc->overrun)
+			hear_route(fc, h);
 	}
+}
+
+static uint64_t look_after_events(struct fib_check *fc, uint64_t now_usec)
+{
+	uint64_t soon = now_usec + SOON, last;
+
+	if (fc->heard_first == 0)
+		fc->heard_first = now_usec;
+	last = fc->heard_first + STORM_MAX;
+	if (fc->n_suspects > ASK_AT_ONCE)
+		return now_usec + QUIET < last ? now_usec + QUIET : last;
+	return fc->next_look > soon ? soon : fc->next_look;
 }
 
 uint64_t fib_check_heard(struct fib_check *fc, uint64_t now_usec)
@@ -161,8 +176,7 @@ uint64_t fib_check_heard(struct fib_check *fc, uint64_t now_usec)
 			break;
 		fc->overrun = fc->macs_suspect = true;
 	}
-	if (fc->next_look > now_usec + SOON)
-		fc->next_look = now_usec + SOON;
+	fc->next_look = look_after_events(fc, now_usec);
 	return fc->next_look;
 }
 
@@ -425,6 +439,7 @@ uint64_t fib_check_look(struct fib_check *fc, uint64_t now_usec)
 {
 	uint64_t took, pause;
 
+	fc->heard_first = 0;
 	look(fc, now_usec);
 	took = clock_now() - now_usec;
 	pause = fc->left.n > 0 || fc->n_suspects > 0 ? SOON : REGULAR;
