@@ -23,11 +23,11 @@ Q       := $(if $(V),,@)
 # ---- packages (Debian 12); docs/ARCHITECTURE.md says why each is there -------------------------------------------------
 
 PKGS_RUN   := frr iproute2 nftables
-PKGS_BUILD := gcc make pkg-config libc6-dev libcap-dev libfyaml-dev libjansson-dev libmnl-dev libnftables-dev \
+PKGS_BUILD := gcc make pkg-config libc6-dev libcap-dev libfixbuf-dev libfyaml-dev libjansson-dev libmnl-dev libnftables-dev \
               libnl-3-dev libsystemd-dev
 PKGS_TEST  := bird2 clang clang-format clang-tidy cppcheck ethtool frr-pythontools gobgpd iperf3 iputils-ping libclang-rt-14-dev \
-              libcmocka-dev libyang2-tools mandoc openvswitch-switch procps python3-jsonschema python3-pytest \
-              python3-scapy python3-yaml stress-ng tcpdump
+              libcmocka-dev libyang2-tools mandoc openvswitch-switch pmacct procps python3-jsonschema python3-pytest \
+              python3-scapy python3-yaml stress-ng tcpdump ulogd2 ulogd2-json
 PKGS       := $(PKGS_RUN) $(PKGS_BUILD) $(PKGS_TEST)
 
 # ---- flags -------------------------------------------------------------------------------------------------------------
@@ -43,11 +43,11 @@ endif
 HARDEN   := -fstack-protector-strong -fPIE
 LDHARDEN := -pie -Wl,-z,relro,-z,now,--as-needed
 
-LIBS     := libfyaml jansson libnl-3.0 libnftables libmnl libsystemd libcap
+LIBS     := libfixbuf libfyaml jansson libnl-3.0 libnftables libmnl libsystemd libcap
 pkgconf   = $(shell pkg-config --$(1) $(2) 2>/dev/null)
 
 ALL_CFLAGS  = -std=gnu17 $(CFLAGS) $(WARN) $(HARDEN) $(SANFLAGS) $(NL_CFLAGS)
-NL_CFLAGS  := $(call pkgconf,cflags,libnl-3.0)
+NL_CFLAGS  := $(call pkgconf,cflags,libnl-3.0 libfixbuf)
 LDLIBS     := $(call pkgconf,libs,$(LIBS))
 
 # ---- what is built -----------------------------------------------------------------------------------------------------

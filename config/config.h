@@ -19,6 +19,7 @@ struct object_type;
 
 typedef uint64_t usec_t;    /* microseconds */
 typedef uint64_t bitrate_t; /* bits per second */
+typedef uint64_t bytesize_t;
 
 /* 0 means auto. */
 typedef uint32_t auto_u32_t;
@@ -64,6 +65,7 @@ struct entry {
 #define CTYPE_ENUM int
 #define CTYPE_DURATION usec_t
 #define CTYPE_RATE bitrate_t
+#define CTYPE_SIZE bytesize_t
 #define CTYPE_ADDR struct ip_addr
 #define CTYPE_PREFIX struct ip_prefix
 #define CTYPE_IFADDR struct ip_prefix

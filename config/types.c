@@ -200,6 +200,8 @@ static const struct unit duration_units[] = {
 static const struct unit rate_units[] = {
 	{"bit", 1}, {"kbit", 1000}, {"mbit", 1000000}, {"gbit", 1000000000}, {"tbit", 1000000000000}, {NULL, 0}};
 
+static const struct unit size_units[] = {{"KiB", 1024}, {"MiB", 1024 * 1024}, {"GiB", 1024 * 1024 * 1024}, {NULL, 0}};
+
 /* In the largest unit that leaves no rest. */
 static void quantity_print(uint64_t value, const struct unit *units, struct buf *out)
 {
@@ -303,6 +305,18 @@ static void rate_print(const void *value, const struct limit *limit, struct buf 
 	quantity_print(*(const bitrate_t *)value, rate_units, out);
 }
 
+static int size_parse(
+	const char *text, const struct limit *limit, struct arena *arena, void *ret, const char **ret_want)
+{
+	return quantity(text, limit, size_units, "size", "256MiB", arena, ret, ret_want);
+}
+
+static void size_print(const void *value, const struct limit *limit, struct buf *out)
+{
+	(void)limit;
+	quantity_print(*(const bytesize_t *)value, size_units, out);
+}
+
 static int u64_compare(const void *a, const void *b)
 {
 	uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
@@ -339,6 +353,19 @@ const struct type type_RATE = {
 	.yang_type = "type string { pattern '(0|[1-9][0-9]*)[kmgt]?bit'; }",
 	.json_type = "string",
 	.pattern = "(0|[1-9][0-9]*)[kmgt]?bit",
+};
+
+const struct type type_SIZE = {
+	.name = "SIZE",
+	.size = sizeof(bytesize_t),
+	.parse = size_parse,
+	.print = size_print,
+	.compare = u64_compare,
+	.is_absent = u64_is_absent,
+	.yaml_hint = "SIZE, such as 256MiB",
+	.yang_type = "type string { pattern '(0|[1-9][0-9]*)[KMG]iB'; }",
+	.json_type = "string",
+	.pattern = "(0|[1-9][0-9]*)[KMG]iB",
 };
 
 /* --- percentages, in thousandths of a percent --- */

@@ -38,7 +38,7 @@ struct type {
 /* clang-format off */
 #define TYPE_ROWS(X) \
 	X(NAME) X(TEXT) X(IFNAME) X(PATH) X(BOOL) X(ENUM) \
-	X(U32) X(AUTO_U32) X(TOS) X(DURATION) X(RATE) X(PERCENT) \
+	X(U32) X(AUTO_U32) X(TOS) X(DURATION) X(RATE) X(SIZE) X(PERCENT) \
 	X(ADDR) X(PREFIX) X(IFADDR) X(MAC) X(MSS) X(COMMUNITY) X(ROUTE_TARGET)
 /* clang-format on */
 #define X(name) extern const struct type type_##name;

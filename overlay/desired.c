@@ -93,6 +93,9 @@ static void want_sysctls(struct wish *w)
 {
 #define WANT(key, value, may_lack) model_add_sysctl(w->m, key, value)->optional = may_lack;
 	SYSCTLS_GLOBAL(WANT)
+	if (w->cfg->audit) {
+		SYSCTLS_AUDIT(WANT)
+	}
 #undef WANT
 }
 

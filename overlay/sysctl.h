@@ -33,6 +33,18 @@
 	X("net/ipv6/fib_multipath_hash_policy", "1", true)
 
 /*
+ * The same, wanted only with an `audit`: what the record of flows (gateway/audit) is made from. Where there is none, they
+ * are left as they are.
+ *
+ * acct, timestamp: bytes and packets of each flow, and when it began and ended; of flows that begin from then on.
+ * events 1: by default a flow that begins while nobody listens (fairwayd starts again) never tells of its end.
+ */
+#define SYSCTLS_AUDIT(X)                                                                                               \
+	X("net/netfilter/nf_conntrack_acct", "1", true)                                                                \
+	X("net/netfilter/nf_conntrack_events", "1", true)                                                              \
+	X("net/netfilter/nf_conntrack_timestamp", "1", true)
+
+/*
  * X(family, name, index, value): of each line's interface; the key is "net/FAMILY/conf/INTERFACE/NAME". Observed for
  * every interface that is not ours, from the link dump itself: index is its place in IFLA_INET_CONF (1-based) or
  * IFLA_INET6_CONF (0-based), so no file is opened.

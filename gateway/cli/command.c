@@ -231,6 +231,7 @@ const struct show_topic show_topics[] = {
 	{"bfd", "BFD sessions, their timers, and why one is down", false},
 	{"evpn", "VNIs, and where MACs are", false},
 	{"filter", "the guard of the VXLAN port, the MSS clamp and packets too big, with counters", false},
+	{"audit", "what the record of flows has, and what it lacks", false},
 	{"revisions", "what ran, who made it so, when and why", false},
 };
 const size_t n_show_topics = ARRAY_SIZE(show_topics);

@@ -9,6 +9,7 @@
 
 #include "config/config.h"
 #include "config/store.h"
+#include "gateway/audit/audit.h"
 #include "gateway/base/arena.h"
 #include "gateway/base/cleanup.h"
 #include "gateway/base/fs.h"
@@ -172,6 +173,7 @@ void daemon_boot(struct daemon *d)
 	else if (d->boot_trouble)
 		log_notice("revision %llu stays in force", (unsigned long long)d->revision);
 	routing_watch_config(d);
+	auditor_config(d->auditor, d->engine.running);
 	if (!d->engine.converged)
 		(void)engine_reconcile(&d->engine);
 	watch_soon(d);

@@ -12,6 +12,7 @@
 #include "config/config.h"
 #include "config/secret.h"
 #include "config/store.h"
+#include "gateway/audit/audit.h"
 #include "gateway/base/arena.h"
 #include "gateway/base/cleanup.h"
 #include "gateway/base/fs.h"
@@ -155,6 +156,7 @@ void daemon_commit(struct daemon *d, const struct config *cfg, struct arena *are
 		d->boot_trouble = NULL;
 		d->boot_refused = d->boot_undone = false;
 		routing_watch_config(d);
+		auditor_config(d->auditor, d->engine.running);
 	}
 	(void)malloc_trim(0); /* a plan for a thousand segments is gone now */
 	watch_soon(d);

@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "config/store.h"
+#include "gateway/audit/audit.h"
 #include "gateway/base/arena.h"
 #include "gateway/base/cleanup.h"
 #include "gateway/base/log.h"
@@ -86,9 +87,14 @@ static bool open_watch(struct daemon *d)
 	return r == 0;
 }
 
+/* Of these groups: FRR's, for its sockets, and the readers', for the record of the audit. */
 static bool drop_privileges(void)
 {
-	int r = privileges_drop(frr_groups, FRR_N_GROUPS);
+	const char *groups[FRR_N_GROUPS + 1] = {"fairway"};
+	int r;
+
+	memcpy(groups + 1, frr_groups, sizeof(frr_groups));
+	r = privileges_drop(groups, ARRAY_SIZE(groups));
 
 	if (r < 0)
 		log_error("this takes root (CAP_NET_ADMIN): %s", strerror(-r));
@@ -104,17 +110,27 @@ static bool open_routing(struct daemon *d)
 	return r == 0;
 }
 
+static bool open_audit(struct daemon *d)
+{
+	int r = auditor_open(&d->auditor);
+
+	if (r < 0)
+		log_error("no thread for the audit: %s", strerror(-r));
+	return r == 0;
+}
+
 /* False after saying why not. */
 static bool daemon_open(struct daemon *d)
 {
 	return lock_instance(d->options->instance, d->options->run_dir, &d->lock) && lock_network(&d->network_lock) &&
 		open_services(d) && open_store(d) && open_loop(d) && open_rpc(d) && open_watch(d) &&
-		drop_privileges() && open_routing(d);
+		drop_privileges() && open_routing(d) && open_audit(d);
 }
 
 static void daemon_close(struct daemon *d)
 {
 	rpc_server_close(d->rpc);
+	auditor_close(d->auditor);
 	if (d->links)
 		watch_close(d);
 	routing_watch_close(d);

@@ -15,6 +15,7 @@
 #include "routing/frr_retell.h"
 
 struct arena;
+struct auditor;
 struct fib_check;
 struct flip;
 struct frr_health;
@@ -59,6 +60,7 @@ struct daemon {
 	struct frr_health *health;
 	struct fib_check *fib;
 	struct frr_retell retell;
+	struct auditor *auditor;
 	sd_event_source *services_io, *flip_io, *pulse, *fib_io, *fib_look;
 };
 

@@ -12,6 +12,7 @@
 #include "config/diff.h"
 #include "config/print.h"
 #include "config/store.h"
+#include "gateway/audit/audit.h"
 #include "gateway/base/arena.h"
 #include "gateway/base/cleanup.h"
 #include "gateway/base/log.h"
@@ -291,10 +292,13 @@ static void add_lines(json_t *list, const char *text)
 static json_t *trouble_json(const struct daemon *d)
 {
 	json_t *list = json_array();
+	char audit[256];
 
 	add_lines(list, d->boot_trouble);
 	add_lines(list, d->file_trouble);
 	add_lines(list, d->engine.trouble);
+	if (auditor_trouble(d->auditor, audit, sizeof(audit)))
+		add_lines(list, audit);
 	return list;
 }
 
@@ -399,6 +403,44 @@ static void show_revisions(struct daemon *d, struct rpc_call *call)
 	call->result = json_pack("{s:o}", "revisions", list);
 }
 
+static void add_count(json_t *object, const char *key, uint64_t n)
+{
+	json_object_set_new(object, key, json_integer((json_int_t)n));
+}
+
+static void show_audit(struct daemon *d, struct rpc_call *call)
+{
+	const struct config *cfg = d->engine.running;
+	struct audit_counts c;
+	json_t *data;
+
+	if (!need_running(d, call))
+		return;
+	auditor_counts(d->auditor, &c);
+	data = json_pack("{s:b, s:o}", "on", cfg->audit != NULL, "directory",
+		text_or_null(cfg->audit ? cfg->audit->directory : NULL));
+	add_count(data, "alive", c.alive);
+	add_count(data, "started", c.started);
+	add_count(data, "ended", c.ended);
+	add_count(data, "denied", c.denied);
+	add_count(data, "denied-not-recorded", c.denied_omitted);
+	add_count(data, "denied-lost", c.denied_lost);
+	add_count(data, "overruns", c.overruns);
+	add_count(data, "dumps", c.dumps);
+	add_count(data, "missing", c.missing);
+	add_count(data, "missing-unknown", c.unknown);
+	add_count(data, "lines", c.lines);
+	add_count(data, "lines-lost", c.lost);
+	add_count(data, "bytes", c.bytes);
+	add_count(data, "files", c.files);
+	add_count(data, "syslog", c.syslog);
+	add_count(data, "syslog-lost", c.syslog_lost);
+	add_count(data, "ipfix", c.ipfix);
+	add_count(data, "ipfix-lost", c.ipfix_lost);
+	add_count(data, "malformed", c.malformed);
+	call->result = data;
+}
+
 static const struct {
 	const char *what;
 	void (*show)(struct daemon *d, struct rpc_call *call);
@@ -407,6 +449,7 @@ static const struct {
 	{"config", show_config},
 	{"plan", show_plan},
 	{"revisions", show_revisions},
+	{"audit", show_audit},
 };
 
 /* What is not the daemon's own is asked of each subsystem, the last first: it may add to what one before it shows. */

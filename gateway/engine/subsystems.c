@@ -5,11 +5,12 @@
  */
 #include "gateway/engine/subsystems.h"
 
+#include "gateway/audit/audit_subsystem.h"
 #include "gateway/base/str.h"
 #include "gateway/engine/subsystem.h"
 #include "gateway/nft/nft_subsystem.h"
 #include "overlay/overlay.h"
 #include "routing/routing.h"
 
-const struct subsystem *const subsystems[] = {&nft_subsystem, &overlay_subsystem, &routing_subsystem};
+const struct subsystem *const subsystems[] = {&nft_subsystem, &overlay_subsystem, &routing_subsystem, &audit_subsystem};
 const size_t n_subsystems = ARRAY_SIZE(subsystems);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* All nft tables that a config means, in one model: whose renderers they are is known only here. Pure. */
+#include "gateway/audit/audit.h"
 #include "gateway/nft/nft.h"
 #include "gateway/nft/nft_subsystem.h"
 #include "overlay/overlay.h"
@@ -10,5 +11,6 @@ void nft_desired(const struct config *cfg, const struct facts *facts, struct nft
 	mss_render(cfg, facts, m);
 	spread_render(cfg, m);
 	bridge_render(cfg, facts, m);
+	audit_render(cfg, m);
 	nft_model_seal(m);
 }

@@ -69,6 +69,7 @@ struct nft_model {
 };
 
 #define NFT_TABLE_PREFIX "fairway_"
+#define NFT_TABLE_AUDIT "fairway_audit"	  /* inet */
 #define NFT_TABLE_BRIDGE "fairway_bridge" /* bridge; what it logs is for overlay/toobig_watch.h */
 #define NFT_TABLE_GUARD "fairway_guard"	  /* inet; the counters of its rules are what it dropped */
 /* How the names of counting sets begin, wherever they stand. */

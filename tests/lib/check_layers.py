@@ -19,13 +19,14 @@ LAYERS = {
     "gateway/nft": ["gateway/base", "gateway/engine"],
     "overlay": ["gateway/base", "config", "gateway/engine", "gateway/nft"],
     "routing": ["gateway/base", "config", "gateway/engine", "gateway/service", "overlay"],
-    "gateway/filter": ["gateway/base", "config", "gateway/engine", "gateway/nft", "overlay"],
+    "gateway/audit": ["gateway/base", "config", "gateway/engine", "gateway/nft", "overlay"],
+    "gateway/filter": ["gateway/base", "config", "gateway/engine", "gateway/nft", "overlay", "gateway/audit"],
     "gateway/rpc": ["gateway/base"],
     "gateway/service": ["gateway/base"],
     "gateway/daemon": ["gateway/base", "config", "gateway/engine", "gateway/nft", "gateway/filter", "gateway/rpc",
-                       "gateway/service", "overlay", "routing"],
+                       "gateway/service", "overlay", "routing", "gateway/audit"],
     "gateway": ["gateway/base", "config", "gateway/engine", "gateway/daemon", "gateway/rpc"],
-    "gateway/cli": ["gateway/base", "config", "gateway/engine", "gateway/rpc"],
+    "gateway/cli": ["gateway/base", "config", "gateway/engine", "gateway/rpc", "gateway/audit"],
 }
 # What joins the layers on purpose.
 INCLUDE_EXCEPTIONS = {
@@ -36,6 +37,7 @@ INCLUDE_EXCEPTIONS = {
 ONLY_INCLUDED_BY = {
     "libfyaml.h": ["config/yaml.c"],
     "nftables/libnftables.h": ["gateway/nft/nft_apply.c"],
+    "fixbuf/public.h": ["gateway/audit/ipfix_sink.c"],
     # A config with errors is for checks alone.
     "config/draft.h": ["config/config.c", "gateway/engine/load.c"],
 }
@@ -44,6 +46,9 @@ PURE = [
     "overlay/model.c", "overlay/desired.c", "overlay/desired_*.c", "overlay/*_parse.c", "gateway/nft/nft_model.c",
     "gateway/nft/nft_plan.c", "gateway/nft/nft_parse.c", "gateway/filter/*_desired.c", "gateway/filter/*_show.c",
     "routing/frr_render*.c", "gateway/engine/plan.c", "gateway/engine/facts.c", "gateway/engine/txn.c", "gateway/rpc/*frame.c",
+    "gateway/audit/audit_check.c", "gateway/audit/audit_render.c", "gateway/audit/audit_names.c", "gateway/audit/audit_settings.c",
+    "gateway/audit/ct_event.c", "gateway/audit/deny.c", "gateway/audit/flow.c", "gateway/audit/flow_*.c", "gateway/audit/names_pool.c",
+    "gateway/audit/totals.c", "gateway/audit/tracker.c",
 ]
 EDGES = ["gateway/base/log.c", "gateway/base/fs.c", "config/store*.c", "config/secret.c", "config/gen_exports.c"]
 IMPURE_SYMBOLS = re.compile(

@@ -225,6 +225,8 @@ static void put_value(uint64_t r, const struct field *field, size_t i, char *to)
 		put_quantity(r, field, "us", "ms", to);
 	} else if (str_eq(type, "RATE")) {
 		put_quantity(r, field, "bit", "kbit", to);
+	} else if (str_eq(type, "SIZE")) {
+		put(to, "%" PRIu64 "KiB", in_range(r, &field->limit, UINT32_MAX) / 1024);
 	} else if (str_eq(type, "PERCENT")) {
 		put_percent(r, to);
 	} else if (str_eq(type, "MSS")) {

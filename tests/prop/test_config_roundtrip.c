@@ -81,7 +81,7 @@ static bool check_pair(const struct config *a, const struct config *b)
 static size_t entries(const struct config *c)
 {
 	return (c->system != NULL) + (c->vtep != NULL) + c->interfaces.n + c->lines.n + c->remotes.n + c->tenants.n +
-		c->segments.n + c->routes.n + (c->bgp != NULL);
+		c->segments.n + c->routes.n + (c->bgp != NULL) + (c->audit != NULL);
 }
 
 static void run(uint64_t seed, unsigned *n_same, unsigned *n_different)

@@ -23,6 +23,7 @@ static const struct limit vni = {.has_range = true, .min = 1, .max = 16777215};
 static const struct limit mtu = {.has_range = true, .min = 576, .max = 65485};
 static const struct limit interval = {.has_range = true, .min = 10000, .max = 60000000};
 static const struct limit rate = {.has_range = true, .min = 1000000, .max = 10000000000000};
+static const struct limit size = {.has_range = true, .min = 1 << 20, .max = UINT64_C(2) << 30};
 static const struct limit loss = {.has_range = true, .min = 0, .max = 100000};
 static const struct limit none;
 
@@ -61,6 +62,9 @@ static void test_good(void **state)
 		{&type_RATE, &rate, "10gbit", NULL},
 		{&type_RATE, &rate, "10000mbit", "10gbit"},
 		{&type_RATE, &rate, "1000000bit", "1mbit"},
+		{&type_SIZE, &size, "256MiB", NULL},
+		{&type_SIZE, &size, "2048KiB", "2MiB"},
+		{&type_SIZE, &size, "1024MiB", "1GiB"},
 		{&type_PERCENT, &loss, "0.1%", NULL},
 		{&type_PERCENT, &loss, "0%", NULL},
 		{&type_PERCENT, &loss, "99.050%", "99.05%"},
@@ -191,6 +195,9 @@ static void test_bad(void **state)
 		{&type_RATE, &rate, "10G", "bit, kbit, mbit, gbit or tbit, such as 10gbit"},
 		{&type_RATE, &rate, "10Gbit", "bit, kbit, mbit, gbit or tbit"},
 		{&type_RATE, &rate, "11tbit", "a rate from 1mbit to 10tbit"},
+		{&type_SIZE, &size, "256", "a number with a unit, such as 256MiB"},
+		{&type_SIZE, &size, "256MB", "KiB, MiB or GiB, such as 256MiB"},
+		{&type_SIZE, &size, "1KiB", "a size from 1MiB to 2GiB"},
 		{&type_PERCENT, &loss, "0.1", "a percentage from 0% to 100%"},
 		{&type_PERCENT, &loss, "100.001%", "a percentage from 0% to 100%"},
 		{&type_PERCENT, &loss, "0.1234%", "at most three decimals"},
