@@ -33,7 +33,7 @@ static const uint64_t REGULAR = 3000000;  /* between two looks without an event 
 static const uint64_t FULL_MIN = 5000000; /* between two comparisons of everything, and */
 static const uint64_t FULL_SHARE = 20;	  /* this many times as long as one takes */
 static const uint64_t SETTLE = 5000000;	  /* after zebra was found anew: it is still reading the kernel */
-enum { MAX_SUSPECTS = 4096, ASK_AT_ONCE = 64, EVENT_ROOM = 8192, SOCKET_BUFFER = 1024 * 1024 };
+enum { MAX_SUSPECTS = 1024, ASK_AT_ONCE = 64, EVENT_ROOM = 8192, SOCKET_BUFFER = 1024 * 1024 };
 
 /* A destination that the kernel spoke of, or that a full comparison found different. */
 struct suspect {
@@ -51,6 +51,7 @@ struct fib_check {
 	struct suspect *suspects; /* MAX_SUSPECTS */
 	size_t n_suspects;
 	bool overrun; /* more was said than was taken down */
+	bool deaf;    /* until the next look: then all is compared anyway, and each event costs zebra time too */
 	bool macs_suspect;
 	struct arena *left_arena; /* of */
 	struct fib_repairs left;  /* differences that have not lasted yet */
@@ -85,9 +86,18 @@ static int attach_filter(int fd)
 	return setsockopt(fd, SOL_SOCKET, SO_ATTACH_FILTER, &program, sizeof(program)) < 0 ? -errno : 0;
 }
 
-static int open_events(int *ret)
+static int set_groups(int fd, int option)
 {
 	static const int groups[] = {RTNLGRP_IPV4_ROUTE, RTNLGRP_IPV6_ROUTE, RTNLGRP_NEIGH};
+
+	for (size_t i = 0; i < ARRAY_SIZE(groups); i++)
+		if (setsockopt(fd, SOL_NETLINK, option, &groups[i], sizeof(groups[i])) < 0)
+			return -errno;
+	return 0;
+}
+
+static int open_events(int *ret)
+{
 	_cleanup_close_ int fd = socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC | SOCK_NONBLOCK, NETLINK_ROUTE);
 	struct sockaddr_nl local = {.nl_family = AF_NETLINK};
 	const int buffer = SOCKET_BUFFER;
@@ -98,9 +108,8 @@ static int open_events(int *ret)
 	if (setsockopt(fd, SOL_SOCKET, SO_RCVBUFFORCE, &buffer, sizeof(buffer)) < 0)
 		(void)setsockopt(fd, SOL_SOCKET, SO_RCVBUF, &buffer, sizeof(buffer));
 	r = attach_filter(fd);
-	for (size_t i = 0; r == 0 && i < ARRAY_SIZE(groups); i++)
-		if (setsockopt(fd, SOL_NETLINK, NETLINK_ADD_MEMBERSHIP, &groups[i], sizeof(groups[i])) < 0)
-			r = -errno;
+	if (r == 0)
+		r = set_groups(fd, NETLINK_ADD_MEMBERSHIP);
 	if (r == 0)
 		*ret = steal_fd(&fd);
 	return r;
@@ -176,6 +185,8 @@ uint64_t fib_check_heard(struct fib_check *fc, uint64_t now_usec)
 			break;
 		fc->overrun = fc->macs_suspect = true;
 	}
+	if (fc->overrun && !fc->deaf)
+		fc->deaf = set_groups(fc->events, NETLINK_DROP_MEMBERSHIP) == 0;
 	fc->next_look = look_after_events(fc, now_usec);
 	return fc->next_look;
 }
@@ -440,6 +451,8 @@ uint64_t fib_check_look(struct fib_check *fc, uint64_t now_usec)
 	uint64_t took, pause;
 
 	fc->heard_first = 0;
+	if (fc->deaf)
+		fc->deaf = set_groups(fc->events, NETLINK_ADD_MEMBERSHIP) < 0;
 	look(fc, now_usec);
 	took = clock_now() - now_usec;
 	pause = fc->left.n > 0 || fc->n_suspects > 0 ? SOON : REGULAR;
