@@ -12,9 +12,7 @@
 
 #include <arpa/inet.h>
 #include <errno.h>
-#include <libmnl/libmnl.h>
 #include <linux/if_packet.h>
-#include <linux/netfilter/nfnetlink.h>
 #include <linux/netfilter/nfnetlink_log.h>
 #include <linux/icmp.h>
 #include <linux/rtnetlink.h>
@@ -25,21 +23,20 @@
 #include <string.h>
 
 #include "gateway/base/cleanup.h"
+#include "gateway/base/str.h"
 #include "overlay/model.h"
 #include "overlay/msg_put.h"
+#include "overlay/nflog.h"
 #include "overlay/rtsock.h"
 #include "overlay/toobig.h"
 
 enum {
-	READ_ROOM = 80 * 1024, /* the largest packet and its attributes */
-	SOCKET_BUFFER = 8 * 1024 * 1024,
-	ENTRIES_PER_READ = 64,
 	ETHERNET = 14,
 	MAC_ADDRESSES = 12,
 };
 
 struct toobig_watch {
-	struct mnl_socket *log;
+	struct nflog *log;
 	int frames;	  /* AF_PACKET, for sending only */
 	int icmp, icmpv6; /* raw, for sending only */
 	struct rtsock *links;
@@ -49,51 +46,9 @@ struct toobig_watch {
 	struct toobig_answer answer;
 	struct toobig_out out;
 	uint8_t frame[TOOBIG_FRAME_MAX];
-	_Alignas(struct nlmsghdr) char room[READ_ROOM];
 };
 
 /* --- what the kernel logs --- */
-
-/* An entry of the log. */
-struct entry {
-	uint16_t group;
-	uint32_t mtu, in, out, bridge; /* in: 0 for what this gateway routes */
-	const struct nlattr *mac, *tag, *packet;
-};
-
-static int take_attr(const struct nlattr *attr, void *arg)
-{
-	struct entry *e = arg;
-	bool is_u32 = mnl_attr_get_payload_len(attr) == sizeof(uint32_t);
-
-	switch (mnl_attr_get_type(attr)) {
-	case NFULA_PREFIX:
-		if (mnl_attr_validate(attr, MNL_TYPE_NUL_STRING) == 0)
-			e->mtu = (uint32_t)strtoul(mnl_attr_get_str(attr), NULL, 10);
-		break;
-	case NFULA_IFINDEX_PHYSINDEV:
-		e->in = is_u32 ? ntohl(mnl_attr_get_u32(attr)) : 0;
-		break;
-	case NFULA_IFINDEX_PHYSOUTDEV:
-		e->out = is_u32 ? ntohl(mnl_attr_get_u32(attr)) : 0;
-		break;
-	case NFULA_IFINDEX_OUTDEV:
-		e->bridge = is_u32 ? ntohl(mnl_attr_get_u32(attr)) : 0;
-		break;
-	case NFULA_L2HDR:
-		e->mac = attr;
-		break;
-	case NFULA_VLAN:
-		e->tag = attr;
-		break;
-	case NFULA_PAYLOAD:
-		e->packet = attr;
-		break;
-	default:
-		break;
-	}
-	return MNL_CB_OK;
-}
 
 static uint8_t *append(uint8_t *to, const struct nlattr *attr)
 {
@@ -115,7 +70,7 @@ static int take_tag(const struct nlattr *attr, void *arg)
 }
 
 /* The frame as it was on the wire: the kernel keeps a VLAN tag beside it. Its length; 0 if the entry is not whole. */
-static size_t make_frame(const struct entry *e, uint8_t *frame)
+static size_t make_frame(const struct nflog_entry *e, uint8_t *frame)
 {
 	uint8_t tag[4] = {0}, *end;
 	size_t mac = e->mac ? mnl_attr_get_payload_len(e->mac) : 0;
@@ -207,91 +162,36 @@ static void emit(const uint8_t *frame, size_t len, void *arg)
 	w->failed |= !send_frame(w, w->device, frame, len);
 }
 
-static bool answer(struct toobig_watch *w, const struct entry *e, size_t len)
+static bool answer(struct toobig_watch *w, const struct nflog_entry *e, uint32_t mtu, size_t len)
 {
-	if (toobig_answer(w->frame, len, e->mtu, &w->answer) < 0)
+	if (toobig_answer(w->frame, len, mtu, &w->answer) < 0)
 		return false;
-	return e->in ? send_frame(w, e->in, w->answer.frame, w->answer.len) : send_icmp(w, e->bridge);
+	return e->in ? send_frame(w, e->in, w->answer.frame, w->answer.len) : send_icmp(w, e->bridge_out);
 }
 
-static bool fragment(struct toobig_watch *w, const struct entry *e, size_t len)
+static bool fragment(struct toobig_watch *w, const struct nflog_entry *e, uint32_t mtu, size_t len)
 {
 	w->device = e->out;
 	w->failed = false;
-	return toobig_fragment(w->frame, len, e->mtu, &w->out) == 0 && !w->failed;
+	return toobig_fragment(w->frame, len, mtu, &w->out) == 0 && !w->failed;
 }
 
-static void handle(struct toobig_watch *w, const struct nlmsghdr *nlh)
+/* The prefix is the MTU to tell. */
+static void handle(const struct nflog_entry *e, void *arg)
 {
-	const struct nfgenmsg *nfg = mnl_nlmsg_get_payload(nlh);
-	struct entry e = {0};
-	size_t len;
+	struct toobig_watch *w = arg;
+	uint32_t mtu = (uint32_t)strtoul(e->prefix, NULL, 10);
+	size_t len = make_frame(e, w->frame);
 
-	if (nlh->nlmsg_type != (NFNL_SUBSYS_ULOG << 8 | NFULNL_MSG_PACKET) ||
-		mnl_attr_parse(nlh, sizeof(*nfg), take_attr, &e) < 0)
-		return;
-	e.group = ntohs(nfg->res_id);
-	len = make_frame(&e, w->frame);
-	if (len > 0 && e.group == TOOBIG_GROUP_ANSWER && answer(w, &e, len))
+	if (len > 0 && e->group == TOOBIG_GROUP_ANSWER && answer(w, e, mtu, len))
 		w->counts.answered++;
-	else if (len > 0 && e.group == TOOBIG_GROUP_FRAGMENT && fragment(w, &e, len))
+	else if (len > 0 && e->group == TOOBIG_GROUP_FRAGMENT && fragment(w, e, mtu, len))
 		w->counts.fragmented++;
 	else
 		w->counts.ignored++;
 }
 
 /* --- the listener --- */
-
-static int error_of(const struct nlmsghdr *nlh)
-{
-	const struct nlmsgerr *e = mnl_nlmsg_get_payload(nlh);
-
-	return mnl_nlmsg_get_payload_len(nlh) < sizeof(*e) ? -EBADMSG : e->error;
-}
-
-/* The kernel has answered before the request's send returns; packets of a group bound before may stand in front. */
-static int read_acknowledgement(struct toobig_watch *w)
-{
-	for (;;) {
-		const struct nlmsghdr *nlh = (const struct nlmsghdr *)w->room;
-		ssize_t n = mnl_socket_recvfrom(w->log, w->room, sizeof(w->room));
-
-		if (n < 0)
-			return -errno;
-		if (mnl_nlmsg_ok(nlh, (int)n) && nlh->nlmsg_type == NLMSG_ERROR)
-			return error_of(nlh);
-	}
-}
-
-static int bind_group(struct toobig_watch *w, uint16_t group)
-{
-	struct nfulnl_msg_config_cmd command = {.command = NFULNL_CFG_CMD_BIND};
-	struct nfulnl_msg_config_mode whole = {.copy_range = htonl(UINT16_MAX), .copy_mode = NFULNL_COPY_PACKET};
-	struct nlmsghdr *nlh = mnl_nlmsg_put_header(w->room);
-	struct nfgenmsg *nfg = mnl_nlmsg_put_extra_header(nlh, sizeof(*nfg));
-
-	nlh->nlmsg_type = NFNL_SUBSYS_ULOG << 8 | NFULNL_MSG_CONFIG;
-	nlh->nlmsg_flags = NLM_F_REQUEST | NLM_F_ACK;
-	nfg->version = NFNETLINK_V0;
-	nfg->res_id = htons(group);
-	mnl_attr_put(nlh, NFULA_CFG_CMD, sizeof(command), &command);
-	mnl_attr_put(nlh, NFULA_CFG_MODE, sizeof(whole), &whole);
-	/* Each at once, not a hundred together or after a second. */
-	mnl_attr_put_u32(nlh, NFULA_CFG_QTHRESH, htonl(1));
-	return mnl_socket_sendto(w->log, nlh, nlh->nlmsg_len) < 0 ? -errno : read_acknowledgement(w);
-}
-
-static int open_log(struct toobig_watch *w)
-{
-	int size = SOCKET_BUFFER, r;
-
-	w->log = mnl_socket_open2(NETLINK_NETFILTER, SOCK_CLOEXEC | SOCK_NONBLOCK);
-	if (!w->log || mnl_socket_bind(w->log, 0, MNL_SOCKET_AUTOPID) < 0)
-		return -errno;
-	(void)setsockopt(toobig_watch_fd(w), SOL_SOCKET, SO_RCVBUFFORCE, &size, sizeof(size));
-	r = bind_group(w, TOOBIG_GROUP_ANSWER);
-	return r < 0 ? r : bind_group(w, TOOBIG_GROUP_FRAGMENT);
-}
 
 /* For sending only: of protocol 0 nothing is received. Fragments are spread over the lines as the rest is. */
 static int open_frames(struct toobig_watch *w)
@@ -323,6 +223,7 @@ static int open_icmp(struct toobig_watch *w)
 
 int toobig_watch_open(struct toobig_watch **ret)
 {
+	static const uint16_t groups[] = {TOOBIG_GROUP_ANSWER, TOOBIG_GROUP_FRAGMENT};
 	struct toobig_watch *w = calloc(1, sizeof(*w));
 	int r;
 
@@ -337,7 +238,7 @@ int toobig_watch_open(struct toobig_watch **ret)
 	if (r == 0)
 		r = rtsock_open(&w->links);
 	if (r == 0)
-		r = open_log(w);
+		r = nflog_open(groups, ARRAY_SIZE(groups), UINT16_MAX, &w->log);
 	if (r < 0) {
 		toobig_watch_close(w);
 		return r;
@@ -350,8 +251,7 @@ void toobig_watch_close(struct toobig_watch *w)
 {
 	if (!w)
 		return;
-	if (w->log)
-		(void)mnl_socket_close(w->log);
+	nflog_close(w->log);
 	closep(&w->frames);
 	closep(&w->icmp);
 	closep(&w->icmpv6);
@@ -361,7 +261,7 @@ void toobig_watch_close(struct toobig_watch *w)
 
 int toobig_watch_fd(const struct toobig_watch *w)
 {
-	return mnl_socket_get_fd(w->log);
+	return nflog_fd(w->log);
 }
 
 const struct toobig_counts *toobig_watch_counts(const struct toobig_watch *w)
@@ -371,19 +271,5 @@ const struct toobig_counts *toobig_watch_counts(const struct toobig_watch *w)
 
 int toobig_watch_read(struct toobig_watch *w)
 {
-	for (int i = 0; i < ENTRIES_PER_READ; i++) {
-		const struct nlmsghdr *nlh = (const struct nlmsghdr *)w->room;
-		ssize_t n = mnl_socket_recvfrom(w->log, w->room, sizeof(w->room));
-		int len = (int)n;
-
-		if (n == 0 || (n < 0 && errno == EAGAIN))
-			return 0;
-		if (n < 0 && errno == ENOBUFS)
-			w->counts.overruns++;
-		else if (n < 0 && errno != EINTR)
-			return -errno;
-		for (; n > 0 && mnl_nlmsg_ok(nlh, len); nlh = mnl_nlmsg_next(nlh, &len))
-			handle(w, nlh);
-	}
-	return 0;
+	return nflog_read(w->log, &(struct nflog_reader){handle, w}, &w->counts.overruns);
 }
