@@ -3,7 +3,7 @@
 
 _fairway() {
 	local cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD - 1]} command="" i
-	local options="--instance --run-dir --json --comment --help --version"
+	local options="--instance --run-dir --json --comment --help --version --live --directory --since --until --from --to --host --port --proto --rule --segment --tenant --line"
 
 	for ((i = 1; i < COMP_CWORD; i++)); do
 		case ${COMP_WORDS[i]} in
@@ -22,11 +22,11 @@ _fairway() {
 		mapfile -t COMPREPLY < <(compgen -W "$(cd /run/fairway 2>/dev/null && printf '%s ' *)" -- "$cur")
 		return
 		;;
-	--run-dir)
+	--run-dir | --directory)
 		mapfile -t COMPREPLY < <(compgen -d -- "$cur")
 		return
 		;;
-	-m | --comment) return ;;
+	-m | --comment | --since | --until | --from | --to | --host | --port | --proto | --rule | --segment | --tenant | --line) return ;;
 	esac
 	if [[ $cur == -* ]]; then
 		mapfile -t COMPREPLY < <(compgen -W "$options" -- "$cur")
@@ -35,7 +35,7 @@ _fairway() {
 	case $command in
 	"") mapfile -t COMPREPLY < <(compgen -W "apply check diff plan show status version" -- "$cur") ;;
 	apply | check | diff | plan) mapfile -t COMPREPLY < <(compgen -f -- "$cur") ;;
-	show) mapfile -t COMPREPLY < <(compgen -W "status config plan overlay mtu segments lines bgp routes bfd evpn filter revisions" -- "$cur") ;;
+	show) mapfile -t COMPREPLY < <(compgen -W "status config plan overlay mtu segments lines bgp routes bfd evpn filter flows denies top audit revisions" -- "$cur") ;;
 	esac
 }
 complete -o filenames -F _fairway fairway

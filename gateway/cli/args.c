@@ -5,8 +5,12 @@
 #include <errno.h>
 #include <getopt.h>
 #include <stdio.h>
+#include <string.h>
 
-enum { OPT_RUN_DIR = 256, OPT_VERSION };
+#include "gateway/audit/record_query.h"
+#include "gateway/base/str.h"
+
+enum { OPT_RUN_DIR = 256, OPT_VERSION, OPT_DIRECTORY, OPT_LIVE, OPT_FILTER, OPTIONS_MAX = 64 };
 
 static const struct option long_options[] = {
 	{"instance", required_argument, NULL, 'i'},
@@ -15,8 +19,31 @@ static const struct option long_options[] = {
 	{"json", no_argument, NULL, 'j'},
 	{"help", no_argument, NULL, 'h'},
 	{"version", no_argument, NULL, OPT_VERSION},
-	{NULL, 0, NULL, 0},
+	{"directory", required_argument, NULL, OPT_DIRECTORY},
+	{"live", no_argument, NULL, OPT_LIVE},
 };
+
+/* And one for each filter of the record. */
+static void all_options(struct option ret[OPTIONS_MAX])
+{
+	size_t n = ARRAY_SIZE(long_options);
+
+	memcpy(ret, long_options, sizeof(long_options));
+	for (size_t i = 0; i < n_record_filters && n + 1 < OPTIONS_MAX; i++)
+		ret[n++] = (struct option){record_filters[i].name, required_argument, NULL, OPT_FILTER + (int)i};
+	ret[n] = (struct option){0};
+}
+
+static int filter_set(struct args *a, const char *name)
+{
+	if (a->n_filters == ARGS_MAX_FILTERS) {
+		(void)fprintf(stderr, "fairway: too many options\n");
+		return -EINVAL;
+	}
+	a->filters[a->n_filters].name = name;
+	a->filters[a->n_filters++].value = optarg;
+	return 0;
+}
 
 static int option_set(struct args *a, int c)
 {
@@ -39,8 +66,14 @@ static int option_set(struct args *a, int c)
 	case OPT_VERSION:
 		a->version = true;
 		return 0;
+	case OPT_DIRECTORY:
+		a->directory = optarg;
+		return 0;
+	case OPT_LIVE:
+		a->live = true;
+		return 0;
 	default:
-		return -EINVAL;
+		return c >= OPT_FILTER ? filter_set(a, record_filters[c - OPT_FILTER].name) : -EINVAL;
 	}
 }
 
@@ -61,10 +94,12 @@ static int operands_set(struct args *a, char *const *v, size_t n)
 int args_parse(int argc, char *argv[], struct args *ret)
 {
 	struct args a = {.instance = "main"};
+	struct option options[OPTIONS_MAX];
 	int c, r = 0;
 
+	all_options(options);
 	optind = 0; /* start afresh, also the second time in one process */
-	while (r == 0 && (c = getopt_long(argc, argv, "i:m:jh", long_options, NULL)) != -1)
+	while (r == 0 && (c = getopt_long(argc, argv, "i:m:jh", options, NULL)) != -1)
 		r = option_set(&a, c);
 	if (r == 0)
 		r = operands_set(&a, argv + optind, (size_t)(argc - optind));

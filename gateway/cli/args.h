@@ -5,13 +5,19 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-enum { ARGS_MAX_OPERANDS = 4 };
+enum { ARGS_MAX_OPERANDS = 4, ARGS_MAX_FILTERS = 16 };
 
 struct args {
 	const char *instance;
-	const char *run_dir; /* NULL: /run/fairway/INSTANCE */
-	const char *comment; /* NULL: none given */
-	bool json, help, version;
+	const char *run_dir;   /* NULL: /run/fairway/INSTANCE */
+	const char *comment;   /* NULL: none given */
+	const char *directory; /* of a record; NULL: the gateway's */
+	bool json, help, version, live;
+	/* Of the record: gateway/audit/record_query.h has the names. */
+	struct {
+		const char *name, *value;
+	} filters[ARGS_MAX_FILTERS];
+	size_t n_filters;
 	const char *command; /* NULL: none given */
 	const char *operands[ARGS_MAX_OPERANDS];
 	size_t n_operands;

@@ -95,8 +95,7 @@ static enum exit_status failed(const struct rpc_answer *answer, const struct out
 	return status_of(answer->code);
 }
 
-/* Calls, prints, and says what to exit with. */
-static enum exit_status call(const struct args *args, const struct output *output, const char *method, json_t *params)
+enum exit_status ask(const struct args *args, const struct output *output, const char *method, void *params, void *ret)
 {
 	unsigned patience = str_eq(method, "apply") ? PATIENCE_APPLY : PATIENCE;
 	struct rpc_answer answer;
@@ -114,12 +113,25 @@ static enum exit_status call(const struct args *args, const struct output *outpu
 	} else if (!answer.result) {
 		status = failed(&answer, output);
 	} else {
-		warn(answer.result, "messages");
-		emit(output, answer.result);
+		*(json_t **)ret = json_incref(answer.result);
 	}
 	if (r >= 0)
 		rpc_answer_free(&answer);
 	buf_free(&path);
+	return status;
+}
+
+/* Calls, prints, and says what to exit with. */
+static enum exit_status call(const struct args *args, const struct output *output, const char *method, json_t *params)
+{
+	json_t *result = NULL;
+	enum exit_status status = ask(args, output, method, params, &result);
+
+	if (status == EXIT_OK) {
+		warn(result, "messages");
+		emit(output, result);
+	}
+	json_decref(result);
 	return status;
 }
 
@@ -170,6 +182,8 @@ static enum exit_status command_show(const struct args *args, const struct outpu
 {
 	const char *what = args->operands[0], *which = args->n_operands > 1 ? args->operands[1] : NULL;
 
+	if (is_record_topic(what))
+		return command_record(args, output);
 	for (size_t i = 0; i < n_show_topics; i++)
 		if (str_eq(show_topics[i].what, what) && (!which || show_topics[i].takes_name))
 			return call(args, output, "show",
@@ -231,6 +245,9 @@ const struct show_topic show_topics[] = {
 	{"bfd", "BFD sessions, their timers, and why one is down", false},
 	{"evpn", "VNIs, and where MACs are", false},
 	{"filter", "the guard of the VXLAN port, the MSS clamp and packets too big, with counters", false},
+	{"flows", "who talked to whom; with --live: who does now", false},
+	{"denies", "packets that the policy denied", false},
+	{"top", "sums by tenant (or NAME: segment, line, interface, from, to, port, proto, rule)", true},
 	{"audit", "what the record of flows has, and what it lacks", false},
 	{"revisions", "what ran, who made it so, when and why", false},
 };

@@ -36,6 +36,13 @@ struct show_topic {
 extern const struct show_topic show_topics[];
 extern const size_t n_show_topics;
 
+/* Asks fairwayd: EXIT_OK with *ret, the result; or another after saying on standard error why. */
+enum exit_status ask(const struct args *args, const struct output *output, const char *method, void *params, void *ret);
+
+/* record.c: `show flows|denies|top`, from the record's files. */
+bool is_record_topic(const char *what);
+enum exit_status command_record(const struct args *args, const struct output *output);
+
 /* check.c: `check FILE`, without a daemon. */
 enum exit_status command_check(const struct args *args, const struct output *output);
 enum exit_status check_text(const char *name, const char *text, size_t len, const struct output *output);

@@ -2,6 +2,7 @@
 /* fairway: asks fairwayd; see fairway(1). */
 #include <stdio.h>
 
+#include "gateway/audit/record_query.h"
 #include "gateway/base/fs.h"
 #include "gateway/base/str.h"
 #include "gateway/cli/args.h"
@@ -24,12 +25,23 @@ static void print_help(void)
 		options_help);
 }
 
+static void print_filters(void)
+{
+	puts("\nOf flows, denies and top:\n"
+	     "  --live             the flows that are alive now, from the kernel; needs root\n"
+	     "  --directory DIR    a record elsewhere, without fairwayd");
+	for (size_t i = 0; i < n_record_filters; i++)
+		printf("  --%-7s %-8s %s\n", record_filters[i].name, record_filters[i].value, record_filters[i].help);
+}
+
 static void print_command_help(const struct command *c)
 {
 	printf("usage: fairway [OPTION]... %s %s\n%s.\n\n%s", c->name, c->operands, c->summary, c->help);
 	if (str_eq(c->name, "show"))
 		for (size_t i = 0; i < n_show_topics; i++)
 			printf("  %-10s %s\n", show_topics[i].what, show_topics[i].help);
+	if (str_eq(c->name, "show"))
+		print_filters();
 	printf("\n%s", options_help);
 }
 
@@ -63,6 +75,9 @@ static enum exit_status run(const struct args *args)
 	}
 	if (!args->version && (args->n_operands < c->min_operands || args->n_operands > c->max_operands))
 		return usage("wrong number of arguments of ", c->name);
+	if ((args->n_filters > 0 || args->live || args->directory) &&
+		!(str_eq(c->name, "show") && is_record_topic(args->operands[0])))
+		return usage("these options are for show flows, denies and top", "");
 	if (args->comment && !str_eq(c->name, "apply"))
 		return usage("--comment is for apply", "");
 	return c->run(args, args->json ? &output_json : &output_text);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* The command line of fairway and of fairwayd, and data as people and programs get it. */
-/* LINK: gateway/cli/args.c gateway/cli/output.c gateway/daemon/options.c */
+/* LINK: gateway/audit/ct_event.c gateway/audit/flow.c gateway/audit/flow_json.c gateway/audit/record_query.c gateway/cli/args.c gateway/cli/output.c gateway/daemon/options.c */
 /* LIBS: jansson */
 #include <errno.h>
 #include <fcntl.h>
