@@ -22,3 +22,9 @@ bool mss_bridge_chains(const struct config *cfg, const struct facts *facts, stru
  */
 uint32_t toobig_bridge_chains(
 	const struct config *cfg, const struct facts *facts, struct nft_model *m, struct nft_table *t);
+
+/*
+ * snoop_render.c: chains "heard" and "passed", for ARP and neighbor discovery that this gateway takes in and that it
+ * forwards. False, and no chains, where no segment suppresses any.
+ */
+bool snoop_bridge_chains(const struct config *cfg, struct nft_model *m, struct nft_table *t);

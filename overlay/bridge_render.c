@@ -27,28 +27,34 @@ static bool has_bridged(const struct config *cfg)
 
 void bridge_render(const struct config *cfg, const struct facts *facts, struct nft_model *m)
 {
-	/* The hook, and what is too big there; all that this gateway takes in itself fits. */
-	static const char *const hooks[][2] = {{"forward", "bridged"}, {"input", NULL}, {"output", "routed"}};
+	/* The hook, what is too big there (all that this gateway takes in itself fits), who is snooped on. */
+	static const char *const hooks[][3] = {
+		{"forward", "bridged", "passed"}, {"input", NULL, "heard"}, {"output", "routed", NULL}};
 	struct nft_table *t;
 	uint32_t above;
-	bool clamps;
+	bool clamps, snoops;
 
 	if (!has_bridged(cfg))
 		return;
 	t = nft_add_table(m, "bridge", NFT_TABLE_BRIDGE);
 	clamps = mss_bridge_chains(cfg, facts, m, t);
+	snoops = snoop_bridge_chains(cfg, m, t);
 	above = toobig_bridge_chains(cfg, facts, m, t);
 	for (size_t i = 0; i < ARRAY_SIZE(hooks); i++) {
-		bool answers = above > 0 && hooks[i][1];
+		bool answers = above > 0 && hooks[i][1], learns = snoops && hooks[i][2];
 		struct nft_chain *c;
 		char hook[80];
 
-		if (!clamps && !answers)
+		if (!clamps && !answers && !learns)
 			continue;
 		(void)snprintf(hook, sizeof(hook), "type filter hook %s priority 200; policy accept;", hooks[i][0]);
 		c = nft_add_chain(m, t, hooks[i][0], hook);
 		if (clamps)
 			nft_add_rule(m, c, "tcp flags & (syn | rst) == syn jump clamp");
+		if (learns) {
+			nft_add_rule(m, c, "ether type arp jump %s", hooks[i][2]);
+			nft_add_rule(m, c, "icmpv6 type { 135, 136 } jump %s", hooks[i][2]);
+		}
 		if (answers)
 			nft_add_rule(m, c, "meta length > %u meta l4proto != tcp jump %s", above, hooks[i][1]);
 	}

@@ -424,7 +424,7 @@ static const struct ip_addr *local_address(const struct config *cfg, const struc
 }
 
 /* A check has seen to it that a bridged segment has remotes of one kind. */
-static bool is_evpn(const struct config *cfg, const struct segment *seg)
+bool overlay_is_evpn(const struct config *cfg, const struct segment *seg)
 {
 	const struct remote *remote = seg->remotes.n > 0 ? config_remote(cfg, seg->remotes.v[0]) : NULL;
 
@@ -448,7 +448,7 @@ static struct link *want_vxlan(struct wish *w, const struct segment *seg, uint32
 		.df = (uint8_t)seg->df,
 		.tos = (uint16_t)seg->tos,
 		.ttl = (uint8_t)seg->ttl,
-		.learning = !is_evpn(w->cfg, seg),
+		.learning = !overlay_is_evpn(w->cfg, seg),
 	};
 	return l;
 }
@@ -505,7 +505,7 @@ static const char *want_bridged(
 	l = want_vxlan(w, seg, mtu, object);
 	l->attrs |= LA_PORT | LA_PORT_STATE;
 	l->forwarding = true;
-	if (is_evpn(w->cfg, seg))
+	if (overlay_is_evpn(w->cfg, seg))
 		l->port_unusual = PORT_NO_LEARNING | (seg->neighbor_suppression ? PORT_NEIGH_SUPPRESS : 0U);
 	set_name(l->master, name);
 	l = want_device(w, LINK_BRIDGE, name, FAIRWAY_IFINDEX_BRIDGE | seg->vni, mtu, object);

@@ -109,8 +109,7 @@ static int observe_sysctls(struct kernel_model *m)
 {
 	static const char *const keys[] = {
 #define KEY(key, value, optional) key,
-		SYSCTLS_GLOBAL(KEY)
-		SYSCTLS_AUDIT(KEY)
+		SYSCTLS_GLOBAL(KEY) SYSCTLS_AUDIT(KEY)
 #undef KEY
 	};
 

@@ -32,6 +32,12 @@ void overlay_check_facts(const struct config *cfg, const struct facts *facts, st
 /* Fills m (an empty model with an arena) and seals it. cfg NULL: stays empty. */
 void overlay_desired(const struct config *cfg, const struct facts *facts, struct kernel_model *m);
 
+struct segment;
+/* Bridged, and its remotes are learned by EVPN. And: ARP and neighbor discovery for hosts behind them are answered
+ * here. */
+bool overlay_is_evpn(const struct config *cfg, const struct segment *seg);
+bool overlay_suppresses(const struct config *cfg, const struct segment *seg);
+
 enum overlay_op {
 	OP_SYSCTL_SET,
 	OP_LINK_CREATE,

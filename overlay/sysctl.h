@@ -33,8 +33,8 @@
 	X("net/ipv6/fib_multipath_hash_policy", "1", true)
 
 /*
- * The same, wanted only with an `audit`: what the record of flows (gateway/audit) is made from. Where there is none, they
- * are left as they are.
+ * The same, wanted only with an `audit`: what the record of flows (gateway/audit) is made from. Where there is none,
+ * they are left as they are.
  *
  * acct, timestamp: bytes and packets of each flow, and when it began and ended; of flows that begin from then on.
  * events 1: by default a flow that begins while nobody listens (fairwayd starts again) never tells of its end.

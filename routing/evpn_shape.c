@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* `show evpn`: the VNIs by the names of their segments and tenants; see show_shape.h. */
+#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -74,10 +75,14 @@ static json_t *count_by_type(const json_t *entries)
 static json_t *vni_json(const struct config *cfg, const json_t *vni, const struct evpn_answers *in)
 {
 	int64_t number = get_number(vni, "vni");
-	return json_pack("{s:s?, s:I, s:s, s:s, s:o, s:o, s:o}", "name", owner_of(cfg, (uint32_t)number), "vni",
+	char key[24];
+
+	(void)snprintf(key, sizeof(key), "%" PRId64, number);
+	return json_pack("{s:s?, s:I, s:s, s:s, s:o, s:o, s:o, s:O?}", "name", owner_of(cfg, (uint32_t)number), "vni",
 		(json_int_t)number, "type", get_text(vni, "type"), "device", get_text(vni, "vxlanInterface"), "remotes",
 		vteps_json(cfg, vni), "macs", count_by_type(json_object_get(vni_of(in->macs, number), "macs")),
-		"neighbors", count_by_type(vni_of(in->neighbors, number)));
+		"neighbors", count_by_type(vni_of(in->neighbors, number)), "questions",
+		json_object_get(in->suppression, key));
 }
 
 /* Prefixes are "[2]:..." by type, in an object per route distinguisher. */

@@ -55,7 +55,8 @@ static bool tell(const char *run_dir, const struct config *cfg)
 		r = tell_router(vty, arena_printf(arena, "router bgp %u", as));
 	for (size_t i = 0; i < cfg->tenants.n && r == 0; i++)
 		if (cfg->tenants.v[i].l3_vni)
-			r = tell_router(vty, arena_printf(arena, "router bgp %u vrf vrf-%s", as, cfg->tenants.v[i].name));
+			r = tell_router(
+				vty, arena_printf(arena, "router bgp %u vrf vrf-%s", as, cfg->tenants.v[i].name));
 	return r == 0;
 }
 

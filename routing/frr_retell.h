@@ -20,6 +20,7 @@ struct frr_retell {
 	bool found, done; /* what was told to it; both true: nothing is to be done */
 };
 
-/* One turn: zebra's pid now (0: it does not run); `cfg` runs, and has a bgp. Costs nothing while zebra stays the same. */
+/* One turn: zebra's pid now (0: it does not run); `cfg` runs, and has a bgp. Costs nothing while zebra stays the same.
+ */
 void frr_retell_turn(
 	struct frr_retell *r, const char *run_dir, pid_t zebra, const struct config *cfg, uint64_t now_usec);

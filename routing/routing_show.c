@@ -13,6 +13,7 @@
 #include "gateway/base/str.h"
 #include "overlay/observe.h"
 #include "overlay/overlay_show.h"
+#include "overlay/snoop_show.h"
 #include "routing/frr_vty.h"
 #include "routing/json_get.h"
 #include "routing/session.h"
@@ -220,9 +221,14 @@ static json_t *show_evpn(struct look *look)
 	_cleanup_(decrefp) json_t *macs = vnis ? ask_zebra(look, "show evpn mac vni all json") : NULL;
 	_cleanup_(decrefp) json_t *neighbors = vnis ? ask_zebra(look, "show evpn arp-cache vni all json") : NULL;
 	_cleanup_(decrefp) json_t *routes = ask_bgpd(look, "show bgp l2vpn evpn json");
+	_cleanup_(decrefp) json_t *suppression = snoop_show(look->cfg);
 
 	return evpn_shape(look->cfg,
-		&(struct evpn_answers){.vnis = vnis, .macs = macs, .neighbors = neighbors, .routes = routes});
+		&(struct evpn_answers){.vnis = vnis,
+			.macs = macs,
+			.neighbors = neighbors,
+			.routes = routes,
+			.suppression = suppression});
 }
 
 static bool has_routing(const struct config *cfg)

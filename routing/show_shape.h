@@ -50,10 +50,11 @@ json_t *routes_shape(const struct config *cfg, const json_t *ipv4, const json_t 
 
 /*
  * `show evpn`. vnis: zebra's `show evpn vni detail json`; macs: `show evpn mac vni all json`; neighbors: `show evpn
- * arp-cache vni all json`; routes: bgpd's `show bgp l2vpn evpn json`.
+ * arp-cache vni all json`; routes: bgpd's `show bgp l2vpn evpn json`; suppression: overlay/snoop_show.h, NULL: not
+ * known.
  */
 struct evpn_answers {
-	const json_t *vnis, *macs, *neighbors, *routes;
+	const json_t *vnis, *macs, *neighbors, *routes, *suppression;
 };
 json_t *evpn_shape(const struct config *cfg, const struct evpn_answers *in);
 

@@ -25,6 +25,7 @@ struct revision;
 struct rpc_server;
 struct services;
 struct store;
+struct snoop_watch;
 struct toobig_watch;
 
 struct daemon {
@@ -48,7 +49,8 @@ struct daemon {
 	struct monitor *links;
 	struct nft_monitor *nft;
 	struct toobig_watch *toobig; /* NULL: this kernel cannot */
-	sd_event_source *links_io, *nft_io, *toobig_io, *look, *paths;
+	struct snoop_watch *snoop;   /* likewise */
+	sd_event_source *links_io, *nft_io, *toobig_io, *snoop_io, *snoop_age, *look, *paths;
 	uint64_t not_before;	      /* monotonic, microseconds: no look earlier than this */
 	uint64_t retry;		      /* back-off after a failed repair; 0: all is well */
 	uint64_t boot_at, boot_pause; /* of tries with the file that disturb the kernel */

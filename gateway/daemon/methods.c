@@ -23,6 +23,7 @@
 #include "gateway/engine/subsystem.h"
 #include "gateway/rpc/rpc_frame.h"
 #include "gateway/rpc/rpc_server.h"
+#include "overlay/snoop_watch.h"
 #include "overlay/toobig_watch.h"
 #include "routing/fib_check.h"
 
@@ -313,6 +314,18 @@ static json_t *too_big_json(const struct daemon *d)
 		(json_int_t)n->fragmented, "ignored", (json_int_t)n->ignored, "overruns", (json_int_t)n->overruns);
 }
 
+/* Neighbors of bridged segments, as their hosts say. */
+static json_t *neighbors_json(const struct daemon *d)
+{
+	const struct snoop_counts *n = d->snoop ? snoop_watch_counts(d->snoop) : NULL;
+
+	if (!n)
+		return json_null();
+	return json_pack("{s:I, s:I, s:I, s:I, s:I}", "learned", (json_int_t)n->learned, "refused",
+		(json_int_t)n->refused, "ignored", (json_int_t)n->ignored, "expired", (json_int_t)n->expired,
+		"overruns", (json_int_t)n->overruns);
+}
+
 /* Drift that was put back: by the loop, and routes and MACs of FRR's by themselves. */
 struct repairs {
 	uint64_t n;
@@ -342,14 +355,14 @@ static void method_status(void *context, struct rpc_call *call)
 	const struct repairs repairs = repairs_of(d);
 
 	call->result = json_pack(
-		"{s:s, s:s, s:i, s:o, s:o, s:b, s:b, s:o, s:I, s:s, s:I, s:o, s:I, s:o, s:o, s:I, s:o}", "instance",
-		d->options->instance, "version", FAIRWAY_VERSION, "pid", (int)getpid(), "started",
+		"{s:s, s:s, s:i, s:o, s:o, s:b, s:b, s:o, s:I, s:s, s:I, s:o, s:I, s:o, s:o, s:I, s:o, s:o}",
+		"instance", d->options->instance, "version", FAIRWAY_VERSION, "pid", (int)getpid(), "started",
 		time_json(d->started), "hostname", text_or_null(e->running ? e->running->system->hostname : NULL),
 		"configured", e->running != NULL, "converged", e->running && e->converged, "trouble", trouble_json(d),
 		"revision", (json_int_t)d->revision, "config", d->options->config, "commits", (json_int_t)e->n_commits,
 		"last_commit", time_json(e->last_commit), "repairs", (json_int_t)repairs.n, "last_repair",
 		text_or_null(repairs.last), "last_repair_time", time_json(repairs.time), "adaptations",
-		(json_int_t)e->n_adaptations, "too_big", too_big_json(d));
+		(json_int_t)e->n_adaptations, "too_big", too_big_json(d), "neighbors", neighbors_json(d));
 }
 
 static void method_version(void *context, struct rpc_call *call)

@@ -11,10 +11,11 @@
 #include "gateway/nft/nft_subsystem.h"
 #include "overlay/monitor.h"
 #include "overlay/pathmtu.h"
+#include "overlay/snoop_watch.h"
 #include "overlay/toobig_watch.h"
 
 static const uint64_t MSEC = 1000, SEC = 1000000;
-static const uint64_t DEBOUNCE = 30000, REGULAR = 10000000, PATHS = 1000000;
+static const uint64_t DEBOUNCE = 30000, REGULAR = 10000000, PATHS = 1000000, AGE = 10000000;
 static const uint64_t RETRY_MIN = 1000000, RETRY_MAX = 30000000;
 
 static uint64_t now(const struct daemon *d)
@@ -200,6 +201,46 @@ static int open_toobig(struct daemon *d)
 	return r < 0 ? r : sd_event_source_set_priority(d->toobig_io, SD_EVENT_PRIORITY_IDLE);
 }
 
+static int on_snoop(sd_event_source *source, int fd, uint32_t revents, void *userdata)
+{
+	struct daemon *d = userdata;
+	int r = snoop_watch_read(d->snoop);
+
+	(void)fd;
+	(void)revents;
+	if (r < 0) {
+		log_error("no more neighbors are learned in bridged segments: %s", strerror(-r));
+		(void)sd_event_source_set_enabled(source, SD_EVENT_OFF);
+	}
+	return 0;
+}
+
+static int on_snoop_age(sd_event_source *source, uint64_t usec, void *userdata)
+{
+	struct daemon *d = userdata;
+
+	(void)usec;
+	(void)snoop_watch_age(d->snoop, d->engine.running);
+	return sd_event_source_set_time_relative(source, AGE);
+}
+
+/* Without it, ARP and neighbor discovery are flooded as ever. */
+static int open_snoop(struct daemon *d)
+{
+	int r = snoop_watch_open(&d->snoop);
+
+	if (r < 0) {
+		log_warning("no neighbors are learned in bridged segments: %s", strerror(-r));
+		return 0;
+	}
+	r = sd_event_add_io(d->event, &d->snoop_io, snoop_watch_fd(d->snoop), EPOLLIN, on_snoop, d);
+	if (r >= 0)
+		r = sd_event_source_set_priority(d->snoop_io, SD_EVENT_PRIORITY_IDLE);
+	if (r >= 0)
+		r = sd_event_add_time_relative(d->event, &d->snoop_age, CLOCK_MONOTONIC, AGE, SEC, on_snoop_age, d);
+	return r < 0 ? r : sd_event_source_set_enabled(d->snoop_age, SD_EVENT_ON);
+}
+
 int watch_open(struct daemon *d)
 {
 	int r = monitor_open(&d->links);
@@ -212,6 +253,8 @@ int watch_open(struct daemon *d)
 		r = sd_event_add_io(d->event, &d->nft_io, nft_monitor_fd(d->nft), EPOLLIN, on_nft, d);
 	if (r >= 0)
 		r = open_toobig(d);
+	if (r >= 0)
+		r = open_snoop(d);
 	if (r >= 0)
 		r = sd_event_add_time_relative(d->event, &d->look, CLOCK_MONOTONIC, REGULAR, MSEC, on_look, d);
 	if (r >= 0)
@@ -226,9 +269,12 @@ void watch_close(struct daemon *d)
 	sd_event_source_disable_unref(d->links_io);
 	sd_event_source_disable_unref(d->nft_io);
 	sd_event_source_disable_unref(d->toobig_io);
+	sd_event_source_disable_unref(d->snoop_io);
+	sd_event_source_disable_unref(d->snoop_age);
 	sd_event_source_disable_unref(d->look);
 	sd_event_source_disable_unref(d->paths);
 	monitor_close(d->links);
 	nft_monitor_close(d->nft);
 	toobig_watch_close(d->toobig);
+	snoop_watch_close(d->snoop);
 }

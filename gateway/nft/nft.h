@@ -75,6 +75,9 @@ struct nft_model {
 /* How the names of counting sets begin, wherever they stand. */
 #define NFT_SETS_CLAMP "clamp_"
 #define NFT_SETS_TOOBIG "toobig_"
+/* Questions for neighbors, by the interface that they come from, and that they leave by: overlay/snoop_render.c. */
+#define NFT_SET_ASKED "snoop_asked"
+#define NFT_SET_FLOODED "snoop_flooded"
 
 /* --- building a model (pure) --- */
 

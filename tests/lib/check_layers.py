@@ -42,7 +42,7 @@ ONLY_INCLUDED_BY = {
     "config/draft.h": ["config/config.c", "gateway/engine/load.c"],
 }
 PURE = [
-    "gateway/base/*.c", "config/*.c", "overlay/*_plan.c", "overlay/*_render.c", "overlay/*_check.c", "overlay/mtu.c", "overlay/toobig.c",
+    "gateway/base/*.c", "config/*.c", "overlay/*_plan.c", "overlay/*_render.c", "overlay/*_check.c", "overlay/mtu.c", "overlay/snoop.c", "overlay/toobig.c",
     "overlay/model.c", "overlay/desired.c", "overlay/desired_*.c", "overlay/*_parse.c", "gateway/nft/nft_model.c",
     "gateway/nft/nft_plan.c", "gateway/nft/nft_parse.c", "gateway/filter/*_desired.c", "gateway/filter/*_show.c",
     "routing/frr_render*.c", "gateway/engine/plan.c", "gateway/engine/facts.c", "gateway/engine/txn.c", "gateway/rpc/*frame.c",

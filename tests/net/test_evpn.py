@@ -6,6 +6,7 @@ Field cases 10, 12, 14.
                      \\== c == f3 (plain FRR, AS 65301) == d ==/         r: 10.N.0.0/24, routed
                                  |-- h3, r3
 """
+import json
 import os
 import re
 import signal
@@ -233,7 +234,6 @@ def test_a_mac_that_moves_is_followed_there_and_back(fabric):
             netns.ip(ns, "link del guest\n")
 
 
-@pytest.mark.xfail(strict=True, reason="not built yet: hosts' addresses are not learned in a segment without a gateway address")
 def test_neighbor_suppression_really_suppresses(fabric):
     """case 14: in a pure layer 2 segment too, where this gateway has no address"""
     assert fabric.reaches("h1", HOSTS["h2"])
@@ -251,6 +251,102 @@ def test_neighbor_suppression_really_suppresses(fabric):
                      and f.data[:6] == b"\xff" * 6]
         return not asked
     assert process.wait_until(answered_without_being_asked, 15, 0.5), "ARP requests for a known host cross the overlay"
+
+
+def ours(ns):
+    """{address: MAC} of the neighbors that were learned from what hosts say."""
+    rows = json.loads(netns.run("ip", "-j", "-N", "neigh", "show", "dev", f"br{VNI}", "proto", routing_lab.OURS, ns=ns).stdout or "[]")
+    return {r["dst"]: r["lladdr"] for r in rows}
+
+
+def questions(gw):
+    return next(v for v in gw.show("evpn")["vnis"] if v["vni"] == VNI)["questions"]
+
+
+def test_questions_for_known_hosts_are_counted_as_suppressed(fabric):
+    """case 14: hit counters"""
+    assert fabric.reaches("h1", HOSTS["h2"])
+    before = questions(fabric.gw1)
+
+    def suppressed():
+        netns.run("ip", "neigh", "flush", "dev", "eth0", ns=fabric.ns("h1"))
+        assert probe.ping(fabric.ns("h1"), HOSTS["h2"], timeout=5)
+        return questions(fabric.gw1)["suppressed"] > before["suppressed"]
+    assert process.wait_until(suppressed, 15, 0.5), questions(fabric.gw1)
+    netns.run("ping", "-c", "1", "-w", "1", "10.99.1.200", ns=fabric.ns("h1"), check=False)  # nobody's
+    after = questions(fabric.gw1)
+    assert after["flooded"] > before["flooded"] and after["asked"] >= after["flooded"]
+    assert fabric.gw1.status()["neighbors"]["learned"] > 0
+
+
+def test_ipv6_neighbors_are_learned_and_suppressed_too(fabric):
+    for host in ("h1", "h2"):
+        netns.ip(fabric.ns(host), f"addr replace fd99::{host[1]}/64 dev eth0 nodad\n")
+    try:
+        assert process.wait_until(lambda: probe.ping(fabric.ns("h1"), "fd99::2", timeout=1), 10)
+        assert process.wait_until(lambda: "fd99::2" in ours(fabric.gw2.ns), 5), ours(fabric.gw2.ns)
+        with frr.Vty(vty(fabric.gw1)) as v:
+            assert process.wait_until(lambda: "fd99::2" in v.run("show bgp l2vpn evpn route type macip"), 10)
+        before = questions(fabric.gw1)
+
+        def suppressed():
+            netns.run("ip", "-6", "neigh", "flush", "dev", "eth0", ns=fabric.ns("h1"))
+            assert probe.ping(fabric.ns("h1"), "fd99::2", timeout=5)
+            return questions(fabric.gw1)["suppressed"] > before["suppressed"]
+        assert process.wait_until(suppressed, 15, 0.5), questions(fabric.gw1)
+    finally:
+        for host in ("h1", "h2"):
+            netns.ip(fabric.ns(host), f"addr del fd99::{host[1]}/64 dev eth0\n")
+
+
+def test_an_address_that_moves_to_another_mac_is_followed(fabric):
+    ns, address = fabric.ns("h1"), "10.99.1.78"
+    for mac in ("02:00:00:00:78:01", "02:00:00:00:78:02"):
+        netns.ip(ns, f"link add guest link eth0 address {mac} type macvlan mode bridge\nlink set guest up\naddr add {address}/24 dev guest\n")
+        try:
+            netns.run("ping", "-c", "1", "-w", "1", "-I", "guest", HOSTS["h2"], ns=ns, check=False)
+            assert process.wait_until(lambda m=mac: ours(fabric.gw1.ns).get(address) == m, 5), ours(fabric.gw1.ns)
+            with frr.Vty(vty(fabric.gw2, "zebra")) as v:
+                assert process.wait_until(lambda m=mac: m in v.run(f"show evpn arp-cache vni {VNI} ip {address}"), 5)
+        finally:
+            netns.ip(ns, "link del guest\n")
+
+
+FORGER = """
+import socket, struct, sys
+s = socket.socket(socket.AF_PACKET, socket.SOCK_RAW)
+s.bind(("eth0", 0))
+own = s.getsockname()[4]
+for i in range(int(sys.argv[1])):
+    said = own if sys.argv[2] == "own" else bytes([2, 0, 0, 9, i >> 8, i & 255])
+    s.send(bytes([255] * 6) + own + struct.pack(">HHHBBH", 0x806, 1, 0x800, 6, 4, 1) + said + bytes([10, 99, 128 + (i >> 8), i & 255]) + bytes(6)
+           + bytes([10, 99, 1, 12]))
+"""
+
+
+def test_who_answers_for_others_is_not_believed_and_a_flood_is_bounded(fabric):
+    ns = fabric.ns("h1")
+    ignored = fabric.gw1.status()["neighbors"]["ignored"]
+    netns.run("python3", "-c", FORGER, "20", "another", ns=ns)
+    assert process.wait_until(lambda: fabric.gw1.status()["neighbors"]["ignored"] >= ignored + 20, 5)
+    assert not [a for a in ours(fabric.gw1.ns) if a.startswith("10.99.128.")]
+    # With its own MAC it may claim what it likes, but only so much: 1,000 at once, 200 a second.
+    netns.run("python3", "-c", FORGER, "6000", "own", ns=ns)
+    assert process.wait_until(lambda: fabric.gw1.status()["neighbors"]["learned"] > 500, 10)
+    assert len(ours(fabric.gw1.ns)) < 3000
+    assert fabric.reaches("h1", HOSTS["h2"])
+    fabric.gw1.apply(sites.text(config("gw1", **{"neighbor-suppression": False})))
+    assert process.wait_until(lambda: not ours(fabric.gw1.ns), 20), "what was learned is forgotten with the keyword"
+
+
+def test_what_was_learned_survives_fairwayd(fabric):
+    assert fabric.reaches("h1", HOSTS["h2"])
+    assert process.wait_until(lambda: HOSTS["h1"] in ours(fabric.gw1.ns), 5)
+    fabric.gw1.kill()
+    assert HOSTS["h1"] in ours(fabric.gw1.ns)
+    fabric.gw1.boot()
+    fabric.gw1.wait_converged()
+    assert HOSTS["h1"] in ours(fabric.gw1.ns)
 
 
 def test_show_evpn_has_it(fabric):
