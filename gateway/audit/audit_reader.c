@@ -22,6 +22,7 @@
 #include "gateway/audit/json_sink.h"
 #include "gateway/audit/tracker.h"
 #include "gateway/base/cleanup.h"
+#include "gateway/base/str.h"
 #include "overlay/procsys.h"
 
 enum { BATCHES_PER_TURN = 32, TICK_MS = 1000 };
@@ -127,9 +128,10 @@ static void open_log(struct audit_reader *r)
 	}
 }
 
-static bool needs_other_events(const struct audit_settings *old, const struct audit_settings *new)
+/* Is it another record, in another folder? */
+static bool is_other_record(const struct audit_settings *old, const struct audit_settings *new)
 {
-	return old->on != new->on || old->buffer != new->buffer;
+	return old->on != new->on || !str_eq(old->directory, new->directory);
 }
 
 /* The first record of this life, and what is known of the last one. */
@@ -139,6 +141,7 @@ static void begin_record(struct audit_reader *r)
 	struct flow_clock clock = {0};
 
 	r->checkpoint = r->now_ns;
+	r->tracker.started = r->tracker.ended = r->tracker.missing = r->unknown = 0;
 	audit_sinks_note(r->sinks, r->now_ns, "begin", ",\"version\":\"" FAIRWAY_VERSION "\"");
 	if (r->tracker.recorded_until_ns == 0)
 		return;
@@ -148,29 +151,34 @@ static void begin_record(struct audit_reader *r)
 	r->unknown++;
 }
 
+/* A record that begins has what is alive, too; one that goes on with another buffer has it already. */
+static void config_flows(struct audit_reader *r, const struct audit_settings *old, bool other)
+{
+	if (other && r->settings->on)
+		begin_record(r);
+	if (!other && old->buffer == r->settings->buffer)
+		return;
+	if (!other)
+		r->tracker.recorded_until_ns = r->now_ns;
+	close_flows(r);
+	if (r->settings->on)
+		open_flows(r);
+}
+
 void audit_reader_config(struct audit_reader *r, struct audit_settings *settings)
 {
 	struct audit_settings *old = r->settings;
-	bool begins = settings->on && !old->on, ends = old->on && !settings->on;
-	bool other = needs_other_events(old, settings);
+	bool other = is_other_record(old, settings);
 
 	r->now_ns = clock_now();
-	if (begins)
-		r->tracker.recorded_until_ns = json_sink_last_time(settings->directory);
-	if (ends)
+	if (other && old->on)
 		audit_sinks_note(r->sinks, r->now_ns, "stop", ",\"reason\":\"not configured\"");
-	if (other)
-		close_flows(r);
+	if (other && settings->on)
+		r->tracker.recorded_until_ns = json_sink_last_time(settings->directory);
 	r->settings = settings;
 	audit_sinks_config(r->sinks, old, settings);
 	tracker_set_names(&r->tracker, audit_settings_take_names(settings));
-	if (begins)
-		begin_record(r);
-	if (other && settings->on) {
-		if (!begins)
-			r->tracker.recorded_until_ns = r->now_ns;
-		open_flows(r);
-	}
+	config_flows(r, old, other);
 	open_log(r);
 	audit_settings_free(old);
 }

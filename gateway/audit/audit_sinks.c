@@ -2,6 +2,7 @@
 /* See audit_sinks.h. A record's line is made once, for files and syslog. */
 #include "gateway/audit/audit_sinks.h"
 
+#include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -150,7 +151,7 @@ void audit_sinks_counts(const struct audit_sinks *sinks, struct audit_counts *re
 
 		ret->ipfix = c->records;
 		ret->ipfix_lost = c->lost;
-		ret->ipfix_error = c->error;
+		ret->ipfix_error = c->error ? c->error : ipfix_sink_refused(sinks->ipfix) ? -ECONNREFUSED : 0;
 	}
 	ret->syslog = sinks->syslog.sent;
 	ret->syslog_lost = sinks->syslog.lost;

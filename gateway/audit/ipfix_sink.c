@@ -28,7 +28,7 @@ enum {
 	INTERNAL = 1, /* a spec row that is in our memory only */
 	SEND_BUFFER = 4 * 1024 * 1024,
 };
-static const uint64_t TEMPLATES_NS = UINT64_C(60) * 1000000000, MS_NS = 1000000;
+static const uint64_t TEMPLATES_NS = UINT64_C(10) * 1000000000, TEMPLATES_SOON_NS = 1000000000, MS_NS = 1000000;
 
 /* What both families have, around their addresses; natural alignment, no holes. */
 #define HEAD uint64_t start_ms, end_ms, octets, packets, flow_id;
@@ -82,6 +82,7 @@ struct ipfix_sink {
 	fbExporter_t *exporter; /* the buffer's */
 	fBuf_t *buf;
 	uint16_t template; /* that the buffer has now; 0: none */
+	bool refused;	   /* somebody is not there */
 	uint64_t told;	   /* when the templates were sent; 0: never */
 	size_t pending;	   /* records in the message that is being made */
 	struct ipfix_counts counts;
@@ -90,11 +91,27 @@ struct ipfix_sink {
 
 /* --- sending --- */
 
+/*
+ * A refusal that comes now is of a message before: this one was not tried. And who refused it knows no templates when
+ * it is there again.
+ */
+static bool try_to_send(struct ipfix_sink *s, size_t len)
+{
+	if (send(s->fd, s->message, len, MSG_DONTWAIT | MSG_NOSIGNAL) == (ssize_t)len)
+		return true;
+	if (errno != ECONNREFUSED)
+		return false;
+	s->refused = true;
+	return send(s->fd, s->message, len, MSG_DONTWAIT | MSG_NOSIGNAL) == (ssize_t)len;
+}
+
 static void send_message(struct ipfix_sink *s)
 {
 	size_t len = fbExporterGetMsgLen(s->exporter);
 
-	if (send(s->fd, s->message, len, MSG_DONTWAIT | MSG_NOSIGNAL) == (ssize_t)len) {
+	if (len == 0)
+		return;
+	if (try_to_send(s, len)) {
 		s->counts.records += s->pending;
 		s->counts.error = 0;
 	} else {
@@ -123,17 +140,23 @@ static void tell_templates(struct ipfix_sink *s, uint64_t now_ns)
 
 	if (s->pending > 0)
 		emit(s);
+	/* Without it, templates cannot begin a message; both fit one, so that none is sent behind our back. */
+	fBufSetAutomaticMode(s->buf, TRUE);
 	if (!fbSessionExportTemplates(s->session, &error))
 		g_clear_error(&error);
+	fBufSetAutomaticMode(s->buf, FALSE);
 	emit(s);
 	s->told = now_ns;
 }
 
 static bool use_template(struct ipfix_sink *s, uint16_t id)
 {
+	GError *error = NULL;
+
 	if (s->template == id)
 		return true;
-	s->template = fBufSetInternalTemplate(s->buf, id, NULL) && fBufSetExportTemplate(s->buf, id, NULL) ? id : 0;
+	s->template = fBufSetInternalTemplate(s->buf, id, &error) && fBufSetExportTemplate(s->buf, id, &error) ? id : 0;
+	g_clear_error(&error);
 	return s->template == id;
 }
 
@@ -237,10 +260,17 @@ void ipfix_sink_put(struct ipfix_sink *sink, const struct flow *flow)
 
 void ipfix_sink_turn(struct ipfix_sink *sink, uint64_t now_ns)
 {
-	if (sink->told == 0 || now_ns - sink->told >= TEMPLATES_NS)
+	if (sink->told == 0 || now_ns - sink->told >= (sink->refused ? TEMPLATES_SOON_NS : TEMPLATES_NS)) {
+		sink->refused = false;
 		tell_templates(sink, now_ns);
-	else if (sink->pending > 0)
+	} else if (sink->pending > 0) {
 		emit(sink);
+	}
+}
+
+bool ipfix_sink_refused(const struct ipfix_sink *sink)
+{
+	return sink->refused;
 }
 
 const struct ipfix_counts *ipfix_sink_counts(const struct ipfix_sink *sink)
@@ -290,19 +320,24 @@ static int open_socket(const struct ipfix_target *t, int *ret_fd)
 	return 0;
 }
 
+/* The same elements in memory and on the wire, without the padding. Its errors cannot be ignored by passing NULL. */
 static bool add_template(struct ipfix_sink *s, fbInfoElementSpec_t *spec, uint16_t id)
 {
 	fbTemplate_t *inside = fbTemplateAlloc(s->model), *outside = fbTemplateAlloc(s->model);
+	GError *error = NULL;
+	bool good = fbTemplateAppendSpecArray(inside, spec, INTERNAL, &error) &&
+		fbTemplateAppendSpecArray(outside, spec, 0, &error) &&
+		fbSessionAddTemplate(s->session, TRUE, id, inside, &error) == id &&
+		fbSessionAddTemplate(s->session, FALSE, id, outside, &error) == id;
 
-	return fbTemplateAppendSpecArray(inside, spec, INTERNAL, NULL) &&
-		fbTemplateAppendSpecArray(outside, spec, 0, NULL) &&
-		fbSessionAddTemplate(s->session, TRUE, id, inside, NULL) == id &&
-		fbSessionAddTemplate(s->session, FALSE, id, outside, NULL) == id;
+	g_clear_error(&error);
+	return good;
 }
 
 int ipfix_sink_open(const struct ipfix_target *target, struct ipfix_sink **ret)
 {
 	struct ipfix_sink *s = calloc(1, sizeof(*s));
+	bool has_templates;
 	int r;
 
 	if (!s)
@@ -315,14 +350,16 @@ int ipfix_sink_open(const struct ipfix_target *target, struct ipfix_sink **ret)
 	}
 	s->model = fbInfoModelAlloc();
 	s->session = fbSessionAlloc(s->model);
-	s->exporter = fbExporterAllocBuffer(s->message, sizeof(s->message));
 	fbSessionSetDomain(s->session, target->domain);
+	has_templates = add_template(s, spec4, TEMPLATE_IPV4) && add_template(s, spec6, TEMPLATE_IPV6);
+	s->exporter = fbExporterAllocBuffer(s->message, sizeof(s->message));
 	s->buf = fBufAllocForExport(s->session, s->exporter);
 	fBufSetAutomaticMode(s->buf, FALSE);
-	if (!add_template(s, spec4, TEMPLATE_IPV4) || !add_template(s, spec6, TEMPLATE_IPV6)) {
+	if (!has_templates) {
 		ipfix_sink_close(s);
 		return -ENOTSUP;
 	}
+	tell_templates(s, 0); /* before any record; and again soon, where this one waits for a neighbor */
 	*ret = s;
 	return 0;
 }

@@ -31,4 +31,6 @@ void ipfix_sink_close(struct ipfix_sink *sink); /* sends what it has; NULL is fi
 void ipfix_sink_put(struct ipfix_sink *sink, const struct flow *flow);
 /* Once a second or so: sends what it has, and the templates again where that is due. */
 void ipfix_sink_turn(struct ipfix_sink *sink, uint64_t now_ns);
+/* Nobody listened there since the templates were sent last: they are sent again soon. */
+bool ipfix_sink_refused(const struct ipfix_sink *sink);
 const struct ipfix_counts *ipfix_sink_counts(const struct ipfix_sink *sink);
