@@ -33,6 +33,7 @@ enum {
 	PROTO_BGP = 186, /* rtm_protocol of what zebra has from bgpd */
 	LOOK_USEC = 100 * 1000,
 	LOOK_ANYWAY_USEC = 1000 * 1000,
+	ORPHAN_USEC = 1000 * 1000, /* how long an override stays that has lost the route below */
 	RECONNECT_MIN_USEC = 50 * 1000,
 	RECONNECT_MAX_USEC = 1000 * 1000,
 	NICE = -20,
@@ -62,6 +63,7 @@ struct flip {
 	bool has_changed; /* routes, since the last look */
 	bool is_active;	  /* there are overrides, or lines that want some */
 	uint64_t looked;
+	uint64_t orphaned; /* since when there are overrides without a route below; 0: none */
 	int look_result;
 };
 
@@ -157,14 +159,56 @@ static void flip_own(struct flip *f, const struct flip_line *dead, size_t n_dead
 	(void)flip_kernel_apply(f->kernel, &delta);
 }
 
-/* Makes the kernel have the overrides that these dead lines need, and no others. 0 or -errno. */
-static int make_overrides(struct flip_kernel *kernel, const struct flip_line *dead, size_t n_dead, struct arena *arena,
-	size_t *ret_wanted)
+static int route_cmp(const void *a, const void *b)
 {
+	return ip_route_cmp(a, b);
+}
+
+/* Adds to what is wanted what has lost the route below only now. */
+static size_t keep_orphans(struct flip *f, const struct ip_route *orphans, size_t n_orphans, struct arena *arena,
+	struct ip_route **want, size_t n_want)
+{
+	uint64_t now = now_usec();
+	struct ip_route *all;
+
+	if (n_orphans == 0)
+		f->orphaned = 0;
+	else if (f->orphaned == 0)
+		f->orphaned = now;
+	if (n_orphans == 0 || now >= f->orphaned + ORPHAN_USEC)
+		return n_want;
+	all = arena_array(arena, n_want + n_orphans, sizeof(*all));
+	if (n_want > 0)
+		memcpy(all, *want, n_want * sizeof(*all));
+	memcpy(all + n_want, orphans, n_orphans * sizeof(*all));
+	qsort(all, n_want + n_orphans, sizeof(*all), route_cmp);
+	*want = all;
+	return n_want + n_orphans;
+}
+
+/* Routes of the same protocol that are none of ours are left alone. */
+static int read_overrides(struct flip_kernel *kernel, struct kernel_model *ret)
+{
+	int r = flip_kernel_read(kernel, FLIP_PROTO, ret);
+	size_t n = 0;
+
+	for (size_t i = 0; i < ret->n_routes; i++)
+		if (flip_is_override(&ret->routes[i]))
+			ret->routes[n++] = ret->routes[i];
+	ret->n_routes = n;
+	return r;
+}
+
+/* Makes the kernel have the overrides that these dead lines need, and no others. 0 or -errno. */
+static int make_overrides(
+	struct flip *f, const struct flip_line *dead, size_t n_dead, struct arena *arena, size_t *ret_wanted)
+{
+	struct flip_kernel *kernel = f->kernel;
 	struct kernel_model below = {.arena = arena}, have = {.arena = arena};
-	struct ip_route *want = NULL;
+	struct ip_route *want = NULL, *orphans = NULL;
+	size_t n_orphans = 0;
 	struct flip_delta delta;
-	int r = flip_kernel_read(kernel, FLIP_PROTO, &have);
+	int r = read_overrides(kernel, &have);
 
 	if (r == 0 && n_dead > 0)
 		r = flip_kernel_read(kernel, FAIRWAY_PROTO, &below);
@@ -173,6 +217,10 @@ static int make_overrides(struct flip_kernel *kernel, const struct flip_line *de
 	if (r < 0)
 		return r;
 	*ret_wanted = flip_overrides(below.routes, below.n_routes, dead, n_dead, arena, &want);
+	if (n_dead > 0)
+		n_orphans = flip_orphans(
+			have.routes, have.n_routes, below.routes, below.n_routes, dead, n_dead, arena, &orphans);
+	*ret_wanted = keep_orphans(f, orphans, n_orphans, arena, &want, *ret_wanted);
 	flip_delta(want, *ret_wanted, have.routes, have.n_routes, arena, &delta);
 	return flip_kernel_apply(kernel, &delta);
 }
@@ -186,7 +234,7 @@ static size_t look(struct flip *f, bool is_death)
 
 	if (is_death)
 		flip_own(f, dead, n_dead, arena);
-	f->look_result = make_overrides(f->kernel, dead, n_dead, arena, &wanted);
+	f->look_result = make_overrides(f, dead, n_dead, arena, &wanted);
 	/* Before the routes are looked at the next time, and not after: a change in between is told. */
 	f->is_active = n_dead > 0 || f->look_result < 0;
 	flip_kernel_listen(f->kernel, f->is_active);
@@ -408,12 +456,12 @@ static void *thread_main(void *arg)
 
 /* --- the loop's side --- */
 
-static int withdraw_all(struct flip_kernel *kernel)
+static int withdraw_all(struct flip *f)
 {
 	_cleanup_(arena_freep) struct arena *arena = arena_new();
 	size_t wanted;
 
-	return make_overrides(kernel, NULL, 0, arena, &wanted);
+	return make_overrides(f, NULL, 0, arena, &wanted);
 }
 
 static void flip_free(struct flip *f)
@@ -467,7 +515,7 @@ int flip_open(const char *bfd_socket, unsigned max_seconds, struct flip **ret)
 	if (r == 0)
 		r = flip_kernel_open(&f->kernel);
 	if (r == 0)
-		r = withdraw_all(f->kernel);
+		r = withdraw_all(f);
 	if (r == 0)
 		r = start_thread(f);
 	if (r < 0) {
@@ -487,7 +535,7 @@ void flip_close(struct flip *flip)
 	(void)pthread_mutex_unlock(&flip->lock);
 	ring(flip->wake);
 	(void)pthread_join(flip->thread, NULL);
-	(void)withdraw_all(flip->kernel);
+	(void)withdraw_all(flip);
 	flip_free(flip);
 }
 

@@ -2,10 +2,14 @@
 /*
  * The fast flip: when BFD says that a line is dead, every route over it that has another way is overridden at once, by
  * netlink, in a thread of its own: neither BGP's work queues nor a commit that runs are waited for. An override has a
- * protocol of its own (FLIP_PROTO) and a better metric than any other; it is withdrawn when the route below it no
- * longer uses the dead line, when the line is back, when there is nothing left below it, or when the line has been dead
- * for FLIP_MAX_SECONDS: by then BGP or the floating route have long taken over. All are flushed at start: an override
- * can never hide BGP for ever.
+ * protocol and a metric that no other route has, and a better one than any; it is withdrawn when the route below it no
+ * longer uses the dead line, when the line is back, when there has been nothing below it for a second, or when the line
+ * has been dead for FLIP_MAX_SECONDS: by then BGP or the floating route have long taken over. All are flushed at start:
+ * an override can never hide BGP for ever.
+ *
+ * The protocol is the kernel's own for redirects, because zebra passes that over (netlink_route_change_read_unicast()
+ * in zebra/rt_netlink.c). With a private number it took an override for a better route than BGP's, took BGP's out of
+ * the kernel, and put it back 10 ms after the override was gone: seen with FRR 8.4.4.
  */
 #pragma once
 
@@ -17,7 +21,7 @@
 #include "routing/bfd_event.h"
 
 enum {
-	FLIP_PROTO = 251, /* rtm_protocol */
+	FLIP_PROTO = 1, /* RTPROT_REDIRECT */
 	FLIP_METRIC = 5,
 	FLIP_MAX_SECONDS = 30,
 };

@@ -109,6 +109,32 @@ size_t flip_overrides(const struct ip_route *routes, size_t n, const struct flip
 	return n_overrides;
 }
 
+/* By table and destination, as routes are sorted. */
+static int cmp_destination(const struct ip_route *a, const struct ip_route *b)
+{
+	int c = cmp_u32(a->table, b->table);
+
+	return c ? c : ip_prefix_cmp(&a->dst, &b->dst);
+}
+
+size_t flip_orphans(const struct ip_route *have, size_t n_have, const struct ip_route *routes, size_t n,
+	const struct flip_line *dead, size_t n_dead, struct arena *arena, struct ip_route **ret)
+{
+	const struct dead_lines lines = {dead, n_dead};
+	struct ip_route *orphans = arena_array(arena, n_have, sizeof(*orphans));
+	size_t n_orphans = 0, from = 0;
+
+	for (size_t i = 0; i < n_have; i++) {
+		while (from < n && cmp_destination(&routes[from], &have[i]) < 0)
+			from++;
+		if ((from == n || cmp_destination(&routes[from], &have[i]) != 0) &&
+			count_alive(&have[i], &lines) == have[i].n_nexthops)
+			orphans[n_orphans++] = have[i];
+	}
+	*ret = orphans;
+	return n_orphans;
+}
+
 /* --- what is there already --- */
 
 static int cmp_length(const void *a, const void *b)

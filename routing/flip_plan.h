@@ -5,9 +5,15 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "overlay/model.h"
+#include "routing/flip.h"
+
 struct arena;
-struct flip_line;
-struct ip_route;
+
+static inline bool flip_is_override(const struct ip_route *route)
+{
+	return route->proto == FLIP_PROTO && route->metric == FLIP_METRIC;
+}
 
 /*
  * Routes as dumped from the kernel (BGP's and ours), sorted by table, destination, metric. For each destination whose
@@ -18,6 +24,13 @@ struct ip_route;
  */
 size_t flip_overrides(const struct ip_route *routes, size_t n, const struct flip_line *dead, size_t n_dead,
 	struct arena *arena, struct ip_route **ret);
+
+/*
+ * Overrides that are there, over an alive next hop, of destinations that have no route below (any more): BGP may be
+ * about to write another, since zebra takes a route away before. All sorted; likewise. How many.
+ */
+size_t flip_orphans(const struct ip_route *have, size_t n_have, const struct ip_route *routes, size_t n,
+	const struct flip_line *dead, size_t n_dead, struct arena *arena, struct ip_route **ret);
 
 /* What makes the overrides that are there the wanted ones: hosts first, as tunnels end there. */
 struct flip_delta {

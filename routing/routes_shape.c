@@ -12,7 +12,7 @@
 #include "gateway/base/cleanup.h"
 #include "gateway/base/str.h"
 #include "overlay/model.h"
-#include "routing/flip.h"
+#include "routing/flip_plan.h"
 #include "routing/json_get.h"
 #include "routing/show_shape.h"
 #include "routing/zebra_parse.h"
@@ -51,7 +51,7 @@ static int row_cmp(const void *a, const void *b)
 
 static const char *protocol_of_ours(const struct ip_route *r)
 {
-	if (r->proto == FLIP_PROTO)
+	if (flip_is_override(r))
 		return "override";
 	return r->metric >= FLOATING_METRIC ? "floating" : "fairway";
 }
@@ -59,7 +59,7 @@ static const char *protocol_of_ours(const struct ip_route *r)
 static void add_ours(struct rows *rows, const struct ip_route *kernel, size_t n)
 {
 	for (size_t i = 0; i < n; i++)
-		if (kernel[i].proto == FAIRWAY_PROTO || kernel[i].proto == FLIP_PROTO)
+		if (kernel[i].proto == FAIRWAY_PROTO || flip_is_override(&kernel[i]))
 			*add_row(rows) = (struct row){
 				.route = kernel[i],
 				.protocol = protocol_of_ours(&kernel[i]),

@@ -181,7 +181,7 @@ class Site:
     def wait_ready(self, timeout=60):
         """BGP's routes over both lines at both ends, and no override."""
         def state():
-            return all(self.hops(s) == list(LINES) and "186" in self.protocol(s) and "251" not in self.protocol(s) for s in AS)
+            return all(self.hops(s) == list(LINES) and "186" in self.protocol(s) and "1" not in self.protocol(s) for s in AS)
         if not process.wait_until(state, timeout, 0.05):
             raise BenchError(f"{self.kind}: {[(s, self.hops(s), self.protocol(s)) for s in AS]}")
         for s in AS:

@@ -67,3 +67,9 @@ def wait_until(state, timeout, step=0.01):
         if value or time.monotonic() >= deadline:
             return value
         time.sleep(step)
+
+
+def cpu_seconds(pid):
+    """What a process has used so far, its children not counted."""
+    fields = pathlib.Path(f"/proc/{pid}/stat").read_text(encoding="ascii").rpartition(")")[2].split()
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")

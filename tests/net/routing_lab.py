@@ -24,7 +24,7 @@ PEERS = {"leaf1": "10.20.1.2", "leaf2": "fab2", "c1-a": "172.31.1.2", "c1-b": "1
 COUNTERS = ("opensSent", "opensRecv", "notificationsSent", "notificationsRecv", "updatesSent", "updatesRecv", "routeRefreshSent",
             "routeRefreshRecv")
 QUIET = 1.5  # seconds
-BGP, OURS, FLIP = "186", "250", "251"  # rtm_protocol
+BGP, OURS, FLIP = "186", "250", "1"  # rtm_protocol
 
 
 # --- of any gateway or FRR --------------------------------------------------------------------------------------------

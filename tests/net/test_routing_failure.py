@@ -2,6 +2,7 @@
 """Lines that fail and daemons that die, while a packet goes each millisecond. Field cases 30 and 32; the bench says how fast."""
 import os
 import signal
+import threading
 import time
 
 import pytest
@@ -110,6 +111,57 @@ def test_a_route_that_lost_one_of_its_lines_is_whole_within_a_second(world):
     before = routes(world.bj.ns, "10.101.1.0/24")
     netns.run("ip", "route", "replace", "10.101.1.0/24", "proto", "bgp", "metric", "20", "via", "172.31.1.2", "dev", "c1-a", ns=world.bj.ns)
     assert process.wait_until(lambda: routes(world.bj.ns, "10.101.1.0/24") == before, 1.5, 0.01), routes(world.bj.ns, "10.101.1.0/24")
+
+
+def test_the_flip_does_not_wait_for_bgp(world):
+    """bgpd and zebra stand still: what moves, moves by itself, and steps back when BGP has caught up."""
+    pids = [daemon_pid(world.bj, d) for d in ("bgpd", "zebra")]
+    moved = ("10.101.1.0/24", "10.255.1.1/32")
+    try:
+        for pid in pids:
+            os.kill(pid, signal.SIGSTOP)
+        with probe.Stream(*world.flows(2), world.flow("h1", "ali-h1")) as stream:
+            world.lab.fail("c1-a", "blackhole")
+            for prefix in moved:
+                assert process.wait_until(lambda p=prefix: routes(world.bj.ns, p)[0]["protocol"] == FLIP, 2, 0.005), prefix
+                assert carriers(world.bj.ns, prefix) == ["c1-b"], (prefix, routes(world.bj.ns, prefix), world.bj.log()[-3000:])
+            result = stream.stop(at_least=300)
+    finally:
+        for pid in pids:
+            os.kill(pid, signal.SIGCONT)
+    assert max(f["longest_gap"] for f in result.values()) < LONG_GAP, result
+    for prefix in moved:
+        assert process.wait_until(lambda p=prefix: FLIP not in [r["protocol"] for r in routes(world.bj.ns, p)], 15), routes(world.bj.ns, prefix)
+        assert carriers(world.bj.ns, prefix) == ["c1-b"]
+    # Other lines' routes never moved.
+    assert carriers(world.bj.ns, "10.201.1.0/24") == ["c2-a", "c2-b"]
+    world.lab.heal("c1-a")
+    assert process.wait_until(world.shared, 30, 0.05), world.describe()
+
+
+def test_the_flip_does_not_wait_for_a_commit(world):
+    """Thousands of lines keep bgpd and fairwayd's loop busy for seconds."""
+    config = world.config()
+    for n in range(4):
+        prefixes = routing_lab.prefixes(f"100.{64 + n}.0.0/16", 250)
+        config["bgp"]["prefix-lists"].append(routing_lab.prefix_list(f"many{n}", *({"prefix": p} for p in prefixes)))
+    applying = threading.Thread(target=lambda: world.bj.apply(sites.text(config), timeout=120))
+    bgpd = daemon_pid(world.bj, "bgpd")
+    before = process.cpu_seconds(bgpd)
+    with probe.Stream(*world.flows(2)) as stream:
+        applying.start()
+        try:
+            assert process.wait_until(lambda: process.cpu_seconds(bgpd) > before + 0.3, 20, 0.01), "bgpd has nothing to do"
+            world.lab.fail("c1-a", "blackhole")
+            assert process.wait_until(lambda: carriers(world.bj.ns, "10.255.1.1/32") == ["c1-b"], 2, 0.005)
+            busy = applying.is_alive()
+        finally:
+            applying.join()
+        result = stream.stop(at_least=100)
+    assert busy, "the commit was over before the line failed: nothing was tried"
+    assert max(f["longest_gap"] for f in result.values()) < LONG_GAP, result
+    world.lab.heal("c1-a")
+    assert process.wait_until(world.shared, 30, 0.05), world.describe()
 
 
 def test_the_flip_leaves_foreign_routes_alone(world):
