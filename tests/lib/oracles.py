@@ -103,7 +103,7 @@ _PLACE = r"[a-z0-9-]+(?:\[(?:\"[^\"]*\"|[^\]\"]*)\])?(?:\.[a-z0-9-]+(?:\[(?:\"[^
 SCHEMA_MESSAGE = re.compile(
     r": error: (?:the file is empty|more than \d+ levels of nesting|unknown key "
     rf"|(?:{_PLACE})?(?:\"[\w-]+\" is missing \(|.* is not a mapping of )"
-    rf"|{_PLACE}(?:.* is not (?!a regular file)|.* is listed twice; |.* is there twice; |has no value; |.* in quotes is a text; |is empty; |there is no ))")
+    rf"|{_PLACE}(?:.* is not (?!a regular file|an address that a host can own)|.* is listed twice; |.* is there twice; |has no value; |.* in quotes is a text; |is empty; |there is no ))")
 
 
 def faults(file):
