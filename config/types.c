@@ -200,7 +200,7 @@ static const struct unit duration_units[] = {
 static const struct unit rate_units[] = {
 	{"bit", 1}, {"kbit", 1000}, {"mbit", 1000000}, {"gbit", 1000000000}, {"tbit", 1000000000000}, {NULL, 0}};
 
-static const struct unit size_units[] = {{"KiB", 1024}, {"MiB", 1024 * 1024}, {"GiB", 1024 * 1024 * 1024}, {NULL, 0}};
+static const struct unit size_units[] = {{"KiB", 1024}, {"MiB", 1U << 20}, {"GiB", 1U << 30}, {NULL, 0}};
 
 /* In the largest unit that leaves no rest. */
 static void quantity_print(uint64_t value, const struct unit *units, struct buf *out)

@@ -241,16 +241,19 @@ static void unite_prefixes(struct audit_names *n)
 
 static void slice_prefixes(struct audit_names *n)
 {
-	n->slices = arena_array(n->arena, n->n_prefixes, sizeof(*n->slices));
+	struct slice *slices = arena_array(n->arena, n->n_prefixes + 1, sizeof(*slices)), *last = slices;
+
 	for (size_t i = 0; i < n->n_prefixes; i++) {
 		const struct ip_prefix *p = &n->prefixes[i].prefix;
-		struct slice *last = n->n_slices > 0 ? &n->slices[n->n_slices - 1] : NULL;
 
-		if (!last || last->family != p->addr.family || last->len != p->len)
-			n->slices[n->n_slices++] = (struct slice){p->addr.family, p->len, i, 1};
-		else
+		if (i > 0 && last->family == p->addr.family && last->len == p->len) {
 			last->n++;
+			continue;
+		}
+		last = &slices[n->n_slices++];
+		*last = (struct slice){p->addr.family, p->len, i, 1};
 	}
+	n->slices = slices;
 }
 
 /* What is routed to a neighbour is where the neighbour is. By its own prefixes only, and so before these are added. */

@@ -25,10 +25,11 @@
 #include "gateway/base/str.h"
 #include "overlay/procsys.h"
 
-enum { BATCHES_PER_TURN = 32, TICK_MS = 1000 };
+enum { BATCHES_PER_TURN = 32, TICK_MS = 1000, REST_MS = 10 };
 static const uint64_t SEC_NS = 1000000000, GRACE_NS = UINT64_C(10) * 1000000000,
 		      CHECKPOINT_NS = UINT64_C(60) * 1000000000;
 /* Two dumps are so long apart, so that they do not become all that the thread does. */
+static const uint64_t UNSURE_NS = UINT64_C(60) * 1000000000;
 static const uint64_t DUMP_PAUSE_NS = UINT64_C(2) * 1000000000;
 
 struct audit_reader {
@@ -41,6 +42,7 @@ struct audit_reader {
 	int events, dump, log;
 	int error, log_error;
 	uint64_t now_ns;	     /* since 1970, of this turn */
+	bool rests;		     /* all that was there is read: more may collect for REST_MS */
 	uint64_t ticked, checkpoint; /* the same, of the last tick and the last checkpoint */
 
 	bool keeps;	  /* the kernel keeps ends that do not fit */
@@ -138,7 +140,7 @@ static bool is_other_record(const struct audit_settings *old, const struct audit
 static void begin_record(struct audit_reader *r)
 {
 	char since[FLOW_TIME_LEN + 1];
-	struct flow_clock clock = {0};
+	static struct flow_clock clock;
 
 	r->checkpoint = r->now_ns;
 	r->tracker.started = r->tracker.ended = r->tracker.missing = r->unknown = 0;
@@ -213,6 +215,9 @@ static void take_overrun(struct audit_reader *r)
 
 static void read_events(struct audit_reader *r)
 {
+	bool has_rested = r->rests;
+
+	r->rests = false;
 	for (size_t i = 0; i < BATCHES_PER_TURN; i++) {
 		int n = ct_socket_read(r->events, &r->batch);
 
@@ -228,8 +233,11 @@ static void read_events(struct audit_reader *r)
 		r->now_ns = clock_now();
 		for (int k = 0; k < n; k++)
 			take_flow(r, r->batch.data[k], r->batch.len[k], false);
-		if (n < CT_BATCH)
+		if (n < CT_BATCH) {
+			/* With nothing at all after a rest, the next event may wake us. */
+			r->rests = n > 0 || i > 0 || !has_rested;
 			return;
+		}
 	}
 }
 
@@ -250,7 +258,7 @@ static void ask_for_dump(struct audit_reader *r)
 static void tell_overrun(struct audit_reader *r)
 {
 	char since[FLOW_TIME_LEN + 1], until[FLOW_TIME_LEN + 1];
-	struct flow_clock clock = {0};
+	static struct flow_clock clock;
 
 	if (r->overruns_new == 0)
 		return;
@@ -385,6 +393,8 @@ static void tick(struct audit_reader *r)
 			audit_sinks_note(r->sinks, r->now_ns, "incomplete",
 				",\"reason\":\"ends not told\",\"missing\":%zu", missing);
 	}
+	if (r->tracker.unsure > 0 && r->now_ns >= r->dumped + UNSURE_NS)
+		r->wants_dump = true;
 	tell_denies(r);
 	if (r->now_ns >= r->checkpoint + CHECKPOINT_NS) {
 		r->checkpoint = r->now_ns;
@@ -397,12 +407,15 @@ static void tick(struct audit_reader *r)
 
 int audit_reader_timeout(const struct audit_reader *r)
 {
+	if (r->rests)
+		return REST_MS;
 	return r->settings->on || (r->on_deny && r->log < 0) ? TICK_MS : -1;
 }
 
+/* To be woken by each event would cost more than to read it: the socket's buffer has room for what comes meanwhile. */
 void audit_reader_fds(const struct audit_reader *r, struct pollfd fds[AUDIT_FDS])
 {
-	fds[0] = (struct pollfd){.fd = r->events, .events = POLLIN};
+	fds[0] = (struct pollfd){.fd = r->rests ? -1 : r->events, .events = POLLIN};
 	fds[1] = (struct pollfd){.fd = r->dump, .events = POLLIN};
 	fds[2] = (struct pollfd){.fd = r->log, .events = POLLIN};
 }

@@ -68,7 +68,7 @@ int ct_socket_read(int fd, struct ct_batch *batch)
 
 int ct_socket_dump(int *ret_fd)
 {
-	return open_socket(0, CT_DUMP_MAX * 8, ret_fd);
+	return open_socket(0, (size_t)CT_DUMP_MAX * 8, ret_fd);
 }
 
 int ct_socket_ask(int fd)

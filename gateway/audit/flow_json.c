@@ -51,25 +51,27 @@ static void put_micros(struct line *l, uint32_t v)
 
 /* --- time --- */
 
-static void print_second(struct flow_clock *clock, uint64_t second)
+static const char *second_text(struct flow_clock *clock, uint64_t second)
 {
+	size_t i = second % FLOW_CLOCK_SECONDS;
 	time_t t = (time_t)second;
 	struct tm tm;
 
-	clock->second = second;
+	if (clock->v[i].text[0] && clock->v[i].second == second)
+		return clock->v[i].text;
+	clock->v[i].second = second;
 	if (!gmtime_r(&t, &tm) || tm.tm_year > 9999 - 1900)
-		(void)strcpy(clock->text, "9999-12-31T23:59:59.");
+		(void)strcpy(clock->v[i].text, "9999-12-31T23:59:59.");
 	else
-		(void)strftime(clock->text, sizeof(clock->text), "%Y-%m-%dT%H:%M:%S.", &tm);
+		(void)strftime(clock->v[i].text, sizeof(clock->v[i].text), "%Y-%m-%dT%H:%M:%S.", &tm);
+	return clock->v[i].text;
 }
 
 void flow_time_print(struct flow_clock *clock, uint64_t ns, char out[FLOW_TIME_LEN + 1])
 {
 	struct line l = {out + 20};
 
-	if (!clock->text[0] || clock->second != ns / SEC_NS)
-		print_second(clock, ns / SEC_NS);
-	memcpy(out, clock->text, 20);
+	memcpy(out, second_text(clock, ns / SEC_NS), 20);
 	put_micros(&l, (uint32_t)(ns % SEC_NS / 1000));
 	out[26] = 'Z';
 	out[27] = '\0';

@@ -16,10 +16,13 @@ enum {
 	FLOW_TIME_LEN = 27, /* "2026-12-01T10:00:00.123456Z" */
 };
 
-/* Keeps the last second's text; zero is a good start. One for each thread. */
+/* Keeps the texts of some seconds: flows end now, and began whenever. Zero is a good start. One for each thread. */
+enum { FLOW_CLOCK_SECONDS = 256 };
 struct flow_clock {
-	uint64_t second;
-	char text[FLOW_TIME_LEN + 1];
+	struct {
+		uint64_t second;
+		char text[FLOW_TIME_LEN + 1];
+	} v[FLOW_CLOCK_SECONDS];
 };
 
 /* Puts the time (nanoseconds since 1970) and a NUL at out. */

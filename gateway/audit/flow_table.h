@@ -20,7 +20,8 @@ struct flow_entry {
 	uint32_t rule;	   /* the caller's: at its start */
 	uint16_t names;	   /* the caller's: of which config */
 	uint8_t round;	   /* of the last dump that it was in, or that it is younger than */
-	bool stale;	   /* not in the last dump: its end may be on the way */
+	bool stale : 1;	   /* not in the last dump: its end may be on the way */
+	bool unsure : 1;   /* the caller's: it was there before us, and may end without a word */
 };
 
 struct flow_table {

@@ -198,7 +198,7 @@ static void append(struct ipfix_sink *s, uint16_t id, void *record, size_t size)
 		(r)->reason = REASON_END;                                                                              \
 		(r)->event = (f)->event == FLOW_DENY ? EVENT_DENIED : EVENT_DELETED;                                   \
 		(r)->direction = (d) == 0 ? INITIATOR : RESPONDER;                                                     \
-		(r)->vrf.buf = (uint8_t *)(uintptr_t)tenant_;                                                          \
+		(r)->vrf.buf = (uint8_t *)tenant_;                                                                     \
 		(r)->vrf.len = tenant_ ? strlen(tenant_) : 0;                                                          \
 	} while (0)
 

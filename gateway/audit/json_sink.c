@@ -26,7 +26,7 @@ enum {
 	WRITE_BYTES = 256 * 1024,	/* so much is worth a write by itself; less waits for FLUSH_NS */
 	CLOSE_SECONDS = 5,
 };
-static const long FLUSH_NS = 100 * 1000 * 1000;
+static const long FLUSH_NS = 100000000;
 static const uint64_t RETRY_NS = 1000000000;
 
 struct queue {
@@ -271,7 +271,7 @@ static size_t write_lines(struct json_sink *s, const char *data, size_t len, int
 /* {"event":"incomplete"} for what was lost before. */
 static void tell_lost(struct json_sink *s)
 {
-	struct flow_clock clock = {0};
+	static struct flow_clock clock;
 	char since[FLOW_TIME_LEN + 1], now[FLOW_TIME_LEN + 1], line[256];
 	uint64_t lost, from;
 	int n, error;

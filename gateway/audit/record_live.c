@@ -77,6 +77,7 @@ static int take(struct tracker *t, struct live *l, const uint8_t *room, size_t l
 		if (ct_event_parse(room + at, h.nlmsg_len, &ct) == 0) {
 			l->ct = &ct;
 			tracker_dump_entry(t, &ct, l->now_ns);
+			l->ct = NULL;
 		}
 		at += NLMSG_ALIGN(h.nlmsg_len);
 	}

@@ -55,7 +55,7 @@ static int parse_ago(const char *value, uint64_t now_ns, uint64_t *ret_ns)
 
 static int parse_time(const char *value, uint64_t now_ns, uint64_t *ret_ns, char text[32])
 {
-	struct flow_clock clock = {0};
+	static struct flow_clock clock;
 
 	if (parse_ago(value, now_ns, ret_ns) < 0 && flow_time_parse(value, ret_ns) < 0)
 		return -EINVAL;

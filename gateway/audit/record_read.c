@@ -12,6 +12,7 @@
 #include "gateway/audit/audit_files.h"
 #include "gateway/audit/flow_json.h"
 #include "gateway/audit/record_query.h"
+#include "gateway/base/arena.h"
 #include "gateway/base/cleanup.h"
 
 enum { READ_BYTES = 1024 * 1024 };
@@ -90,13 +91,12 @@ int record_read(const char *dir, const struct record_query *q, record_line_fn fn
 {
 	_cleanup_close_ int dir_fd = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	_cleanup_free_ uint64_t *files = NULL;
-	_cleanup_free_ char *room = malloc(READ_BYTES);
+	_cleanup_(arena_freep) struct arena *arena = arena_new();
+	char *room = arena_alloc(arena, READ_BYTES);
 	bool go_on = true;
 	size_t n = 0;
 	int r;
 
-	if (!room)
-		abort();
 	if (dir_fd < 0)
 		return -errno;
 	r = audit_files_list(dir_fd, &files, &n);

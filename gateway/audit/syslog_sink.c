@@ -64,7 +64,7 @@ void syslog_sink_put(struct syslog_sink *sink, const char *line, size_t len, uin
 	n = snprintf(
 		head, sizeof(head), "<%d>%s fairway-audit[%d]: ", LOG_LOCAL0 | LOG_INFO, sink->stamp, (int)getpid());
 	v[0] = (struct iovec){head, (size_t)n};
-	v[1] = (struct iovec){(char *)(uintptr_t)line, len};
+	v[1] = (struct iovec){(char *)line, len};
 	if (sink->fd >= 0 && sendmsg(sink->fd, &m, MSG_DONTWAIT | MSG_NOSIGNAL) >= 0) {
 		sink->sent++;
 		return;

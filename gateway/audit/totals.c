@@ -69,7 +69,7 @@ static int total_cmp(const void *a, const void *b)
 
 struct total **totals_sorted(const struct totals *t)
 {
-	struct total **sorted = calloc(t->n + 1, sizeof(*sorted));
+	struct total **sorted = calloc(t->n + 1, sizeof(struct total *));
 	size_t n = 0;
 
 	if (!sorted)

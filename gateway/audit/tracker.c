@@ -31,6 +31,7 @@ void tracker_clear(struct tracker *t)
 	forget(&t->live);
 	forget(&t->gone);
 	t->dumping = false;
+	t->unsure = 0;
 }
 
 void tracker_set_names(struct tracker *t, struct audit_names *names)
@@ -122,6 +123,8 @@ static void take_alive(struct tracker *t, const struct ct_event *ct, bool is_new
 		return;
 	make_entry(t, ct, e);
 	names_pool_hold(&t->names, e->names);
+	e->unsure = !is_new;
+	t->unsure += e->unsure;
 	if (is_new || !is_recorded(t, ct))
 		record_start(t, ct, e, now_ns);
 }
@@ -143,6 +146,7 @@ static void take_end(struct tracker *t, const struct ct_event *ct, uint64_t now_
 	record(t, ct, e ? e : &unknown, FLOW_END, now_ns);
 	if (!e)
 		return;
+	t->unsure -= e->unsure;
 	names_pool_drop(&t->names, e->names);
 	flow_table_remove(&t->live, e);
 }
@@ -177,16 +181,17 @@ size_t tracker_dump_end(struct tracker *t, bool whole)
 	return whole ? flow_table_mark_stale(&t->live) : 0;
 }
 
-static void drop_names(const struct flow_entry *entry, void *arg)
+static void drop_entry(const struct flow_entry *entry, void *arg)
 {
 	struct tracker *t = arg;
 
+	t->unsure -= entry->unsure;
 	names_pool_drop(&t->names, entry->names);
 }
 
 size_t tracker_drop_stale(struct tracker *t)
 {
-	size_t n = flow_table_drop_stale(&t->live, drop_names, t);
+	size_t n = flow_table_drop_stale(&t->live, drop_entry, t);
 
 	t->missing += n;
 	return n;

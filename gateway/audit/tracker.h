@@ -24,6 +24,12 @@ struct tracker {
 	uint64_t recorded_until_ns;
 
 	uint64_t started, ended, missing;
+	/*
+	 * Flows that only a dump has told of. The kernel tells the end of those that began while somebody listened, or
+	 * while nf_conntrack_events was 1; of the others only the next dump can. So it takes one now and then, while
+	 * there are any.
+	 */
+	size_t unsure;
 
 	struct flow_table live;
 	struct names_pool names;

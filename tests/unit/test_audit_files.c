@@ -153,7 +153,7 @@ static void test_rotation(void **state)
 	assert_int_equal(c.last, 10499);
 	assert_int_equal(c.lines, 3500);
 	/* The next life goes on in the last file, and fewer files are fewer at the next change. */
-	s = sink_open(64 * 1000, 2);
+	s = sink_open(64000, 2);
 	put(s, 10500, 600);
 	json_sink_close(s);
 	c = content();

@@ -201,6 +201,7 @@ static void test_dump(void **state)
 	assert_int_equal(seen.starts, 7);
 	assert_int_equal(seen.ends, 1);
 	feed(&t, CT_END, 4);
+	assert_int_equal(t.unsure, 1);
 	assert_int_equal(tracker_drop_stale(&t), 1);
 	assert_int_equal(t.missing, 1);
 	assert_int_equal(t.live.n, 4);
@@ -209,6 +210,7 @@ static void test_dump(void **state)
 	assert_int_equal(seen.starts, 7);
 	assert_int_equal(seen.ends, 6);
 	assert_int_equal(t.live.n, 0);
+	assert_int_equal(t.unsure, 0);
 	tracker_free(&t);
 }
 
@@ -323,6 +325,7 @@ static void test_random(void **state)
 		if (k[f].alive)
 			feed(&t, CT_END, f + FLOWS * k[f].generation);
 	assert_int_equal(t.live.n, 0);
+	assert_int_equal(t.unsure, 0);
 	assert_int_equal(seen.starts, seen.ends + t.missing);
 	/* Flows of which both events were lost between two dumps are the only ones without a record. */
 	assert_true(seen.starts <= began && seen.starts + lost_ends >= began);

@@ -6,6 +6,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include <cmocka.h>
@@ -56,17 +57,16 @@ static struct flip_line line(const char *peer, const char *interface)
 static struct ip_route route(const char *dst, uint32_t metric, const char *hops)
 {
 	struct ip_route r = {.table = MAIN, .metric = metric, .proto = 186};
-	char via[64], link[16];
-	unsigned weight;
+	char via[64], link[16], weight[4];
 	int used;
 
 	if (ip_prefix_parse(dst, &r.dst) < 0)
 		fail_msg("no prefix: %s", dst);
 	r.nexthops = arena_array(arena, 8, sizeof(*r.nexthops));
-	while (sscanf(hops, "%63s %15s %u%n", via, link, &weight, &used) == 3) {
+	while (sscanf(hops, "%63s %15s %3[0-9]%n", via, link, weight, &used) == 3) {
 		struct nexthop *nh = &r.nexthops[r.n_nexthops++];
 
-		*nh = (struct nexthop){.via = addr(via), .weight = (uint8_t)weight};
+		*nh = (struct nexthop){.via = addr(via), .weight = (uint8_t)strtoul(weight, NULL, 10)};
 		(void)snprintf(nh->link, sizeof(nh->link), "%s", link);
 		hops += used + (hops[used] == ',');
 	}
