@@ -28,8 +28,9 @@
 enum { BATCHES_PER_TURN = 32, TICK_MS = 1000, REST_MS = 10 };
 static const uint64_t SEC_NS = 1000000000, GRACE_NS = UINT64_C(10) * 1000000000,
 		      CHECKPOINT_NS = UINT64_C(60) * 1000000000;
-/* Two dumps are so long apart, so that they do not become all that the thread does. */
+/* How often those are looked for that may end without a word; see tracker.h. */
 static const uint64_t UNSURE_NS = UINT64_C(60) * 1000000000;
+/* Two dumps are so long apart, so that they do not become all that the thread does. */
 static const uint64_t DUMP_PAUSE_NS = UINT64_C(2) * 1000000000;
 
 struct audit_reader {
