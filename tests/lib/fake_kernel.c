@@ -422,6 +422,7 @@ void fake_kernel_init(struct fake_kernel *k)
 	lo->attrs = attrs_of(LINK_OTHER);
 #define KEY(key, value, optional) (void)model_add_sysctl(&k->m, key, "9");
 	SYSCTLS_GLOBAL(KEY)
+	SYSCTLS_AUDIT(KEY)
 #undef KEY
 	model_seal(&k->m);
 }

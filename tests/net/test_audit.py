@@ -175,6 +175,20 @@ def test_address_translation_shows_both_sides(site):
     assert (end["from"], end["to"], end["nat-from"], end["nat-to"]) == ("10.1.0.11", "10.9.0.1", "172.31.0.1", "10.9.0.1")
 
 
+def test_the_interface_says_where_a_flow_is_from_and_not_its_address(site):
+    record = site.fresh()
+    netns.ip(site.left, "addr add 10.99.1.77/32 dev lo\n")  # the segment's, and behind another interface
+    try:
+        with probe.new_socket(site.left, "10.9.0.1", socket.SOCK_DGRAM) as s:
+            s.bind(("10.99.1.77", 0))
+            s.sendto(b"x", ("10.9.0.1", 5400))
+        assert process.wait_until(lambda: record.events("start", to_port=5400), 5)
+    finally:
+        netns.ip(site.left, "addr del 10.99.1.77/32 dev lo\n")
+    start, = record.events("start", to_port=5400)
+    assert start["from"] == "10.99.1.77" and start["from-interface"] == "left" and "from-segment" not in start
+
+
 def interface_counters(ns, name):
     with netns.inside(ns), open("/proc/net/dev", encoding="ascii") as f:
         fields = next(line for line in f if line.strip().startswith(f"{name}:")).split(":")[1].split()
