@@ -89,7 +89,7 @@ struct content {
 static void read_lines(const char *text, struct content *c)
 {
 	for (const char *end; (end = strchr(text, '\n')) != NULL; text = end + 1) {
-		const char *number = strstr(text, "\"n\":");
+		const char *number = memmem(text, (size_t)(end - text), "\"n\":", 4);
 		const char *missing = memmem(text, (size_t)(end - text), "\"missing\":", 10);
 		unsigned n;
 
