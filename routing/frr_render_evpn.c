@@ -279,16 +279,22 @@ void frr_render_tenants(struct render *r)
 
 /* --- zebra --- */
 
+/*
+ * Without the last word every host of a bridged segment that has told its address would become a route of the routing
+ * domain everywhere: whoever speaks in a segment could draw any address to itself.
+ */
+#define VNI_LINE "vni %u prefix-routes-only"
+
 void frr_render_l3_vnis(struct render *r)
 {
 	if (r->cfg->bgp->l3_vni)
-		(void)frr_add(r->conf, &r->conf->root, NULL, "vni %u", r->cfg->bgp->l3_vni);
+		(void)frr_add(r->conf, &r->conf->root, NULL, VNI_LINE, r->cfg->bgp->l3_vni);
 	for (size_t i = 0; i < r->cfg->tenants.n; i++) {
 		const struct tenant *tenant = &r->cfg->tenants.v[i];
 		const char *object = object_of(r, "tenant", tenant->name);
 
 		if (tenant->l3_vni)
 			(void)frr_add(r->conf, frr_block(r->conf, &r->conf->root, object, "vrf vrf-%s", tenant->name),
-				object, "vni %u", tenant->l3_vni);
+				object, VNI_LINE, tenant->l3_vni);
 	}
 }
