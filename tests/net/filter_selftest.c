@@ -5,7 +5,7 @@
  *
  *   filter_selftest apply FILE | plan FILE | show FILE | down
  */
-/* LINK: gateway/filter/nft_desired.c gateway/filter/nft_show.c gateway/filter/nft_subsystem.c gateway/nft/nft_model.c gateway/nft/nft_plan.c gateway/nft/nft_parse.c gateway/nft/nft_observe.c gateway/nft/nft_apply.c gateway/nft/nft_elems.c gateway/engine/plan.c gateway/engine/txn.c gateway/engine/facts.c gateway/audit/audit_render.c overlay/guard_render.c overlay/mss_render.c overlay/spread_render.c overlay/bridge_render.c overlay/snoop_render.c overlay/toobig_render.c overlay/mtu.c overlay/desired.c overlay/model.c config/config.c config/decode.c config/diag.c config/schema.c config/types.c config/types_bgp.c config/types_net.c config/types_text.c config/text.c config/yaml.c */
+/* LINK: gateway/filter/nft_desired.c gateway/filter/nft_show.c gateway/filter/nft_subsystem.c gateway/nft/nft_model.c gateway/nft/nft_plan.c gateway/nft/nft_parse.c gateway/nft/nft_observe.c gateway/nft/nft_apply.c gateway/nft/nft_elems.c gateway/engine/plan.c gateway/engine/txn.c gateway/engine/facts.c gateway/audit/audit_names.c gateway/audit/audit_render.c overlay/guard_render.c overlay/mss_render.c overlay/spread_render.c overlay/bridge_render.c overlay/snoop_render.c overlay/toobig_render.c overlay/mtu.c overlay/desired.c overlay/model.c config/config.c config/decode.c config/diag.c config/schema.c config/types.c config/types_bgp.c config/types_net.c config/types_text.c config/text.c config/yaml.c */
 /* LIBS: libnftables libmnl jansson libfyaml */
 #include <errno.h>
 #include <jansson.h>
