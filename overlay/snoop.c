@@ -24,21 +24,9 @@ static uint16_t be16(const uint8_t *p)
 	return (uint16_t)(p[0] << 8 | p[1]);
 }
 
-static bool is_host4(const uint8_t *a)
-{
-	return a[0] != 0 && a[0] != 127 && a[0] < 224;
-}
-
-static bool is_host6(const uint8_t *a)
-{
-	static const uint8_t loopback[16] = {[15] = 1}, none[16] = {0};
-
-	return a[0] != 0xff && memcmp(a, none, 16) != 0 && memcmp(a, loopback, 16) != 0;
-}
-
 static int take(const uint8_t *frame_source, const uint8_t *said, struct snoop_host *ret)
 {
-	if (memcmp(frame_source, said, sizeof(ret->mac.bytes)) != 0)
+	if (!ip_addr_is_unicast_host(&ret->addr) || memcmp(frame_source, said, sizeof(ret->mac.bytes)) != 0)
 		return -ENOMSG;
 	memcpy(ret->mac.bytes, said, sizeof(ret->mac.bytes));
 	return 0;
@@ -49,8 +37,7 @@ static int parse_arp(const uint8_t *source, const uint8_t *p, size_t len, struct
 {
 	static const uint8_t head[6] = {0, 1, 8, 0, 6, 4};
 
-	if (len < ARP_LEN || memcmp(p, head, sizeof(head)) != 0 || be16(p + 6) < 1 || be16(p + 6) > 2 ||
-		!is_host4(p + 14))
+	if (len < ARP_LEN || memcmp(p, head, sizeof(head)) != 0 || be16(p + 6) < 1 || be16(p + 6) > 2)
 		return -ENOMSG;
 	ret->addr = (struct ip_addr){.family = AF_INET};
 	memcpy(ret->addr.bytes, p + 14, 4);
@@ -80,7 +67,7 @@ static int parse_nd(const uint8_t *source, const uint8_t *p, size_t len, struct 
 	solicits = nd[0] == SOLICIT;
 	addr = solicits ? p + 8 : nd + 8;
 	mac = find_option(nd + ND_LEN, len - IPV6_HEADER - ND_LEN, solicits ? SOURCE_OPTION : TARGET_OPTION);
-	if (!mac || !is_host6(addr))
+	if (!mac)
 		return -ENOMSG;
 	ret->addr = (struct ip_addr){.family = AF_INET6};
 	memcpy(ret->addr.bytes, addr, 16);

@@ -3,12 +3,14 @@
  * What the kernel hands to fairwayd of ARP and neighbor discovery, and what it counts of it; see snoop.h. Pure.
  *
  * A frame to a group comes by the input hook once, and by the forward hook once for each port that it leaves by; one to
- * a single host by one of them. So the first kind is heard in input, the second in both. Whoever floods has a limit for
- * all: what is left out is said again.
+ * a single host by one of them. So the first kind is heard in input, the second in both. Each port has a limit of its
+ * own, so that who floods silences no one else; what is left out is said again.
  *
  * The counters of the elements: what members ask, and what of that still goes into the VXLAN device. The difference was
  * suppressed.
  */
+#include <stdio.h>
+
 #include "config/config.h"
 #include "gateway/nft/nft.h"
 #include "overlay/bridge_parts.h"
@@ -50,8 +52,7 @@ static void add_segment(struct nft_model *m, const struct sets *sets, const stru
 
 static void add_log(struct nft_model *m, struct nft_chain *c, const char *set, const char *prefix)
 {
-	nft_add_rule(m, c, "iifname @%s limit rate %d/second burst %d packets log prefix \"%s\" group %d snaplen %d",
-		set, HEARD_PER_SECOND, HEARD_AT_ONCE, prefix, SNOOP_GROUP, SNOOP_BYTES);
+	nft_add_rule(m, c, "iifname @%s log prefix \"%s\" group %d snaplen %d", set, prefix, SNOOP_GROUP, SNOOP_BYTES);
 }
 
 static void add_count(struct nft_model *m, struct nft_chain *c, const char *device, const char *set)
@@ -72,11 +73,14 @@ bool snoop_bridge_chains(const struct config *cfg, struct nft_model *m, struct n
 {
 	struct nft_chain *learn, *heard, *passed;
 	struct sets sets;
+	char limit[80];
 
 	if (!has_snooped(cfg))
 		return false;
-	sets.layer2 = nft_add_set(m, t, "snoop_layer2", "type ifname", "whose neighbors are learned");
-	sets.gateway = nft_add_set(m, t, "snoop_gateway", "type ifname", "whose neighbors are learned");
+	(void)snprintf(limit, sizeof(limit), "type ifname; limit rate %d/second burst %d packets", HEARD_PER_SECOND,
+		HEARD_AT_ONCE);
+	sets.layer2 = nft_add_set(m, t, "snoop_layer2", limit, "whose neighbors are learned");
+	sets.gateway = nft_add_set(m, t, "snoop_gateway", limit, "whose neighbors are learned");
 	sets.asked = nft_add_set(m, t, NFT_SET_ASKED, "type ifname; counter", "the questions for neighbors");
 	sets.flooded = nft_add_set(m, t, NFT_SET_FLOODED, "type ifname; counter", "the questions that are flooded");
 	learn = nft_add_chain(m, t, "learn", NULL);

@@ -21,6 +21,7 @@
 #include "overlay/overlay.h"
 #include "overlay/rtsock.h"
 #include "overlay/snoop.h"
+#include "overlay/snoop_parse.h"
 
 /* How many neighbors a bridge has. */
 struct population {
@@ -67,105 +68,117 @@ static int request(struct snoop_watch *w, uint16_t type, uint16_t flags, uint32_
 	return r < 0 ? r : rtsock_flush(w->s, &failure);
 }
 
+static int on_known(struct nlmsghdr *h, void *arg)
+{
+	return snoop_neighbor_parse(h, arg);
+}
+
+/* What the kernel has of this address. 0 or -errno: -ENOENT if nothing. */
+static int look_up(struct snoop_watch *w, uint32_t bridge, const struct ip_addr *addr, struct snoop_neighbor *ret)
+{
+	struct ndmsg info = {.ndm_family = addr->family, .ndm_ifindex = (int)bridge};
+	struct nl_msg *msg = rtsock_begin(w->s, RTM_GETNEIGH, 0);
+
+	msg_header(msg, &info, sizeof(info));
+	msg_put_addr(msg, NDA_DST, addr);
+	return rtsock_get(w->s, on_known, ret);
+}
+
 /*
- * Where the kernel has it already, it is said again, which is its last word; what did not change disturbs nobody.
+ * Where the kernel has it already, it is said again, which is its last word; what did not change disturbs nobody. What
+ * somebody made permanent by hand is left alone.
+ *
  * Permanent: else the kernel forgets neighbors that itself has no use for.
  */
 static void learn(struct snoop_watch *w, uint32_t bridge, const struct snoop_host *host, bool layer2)
 {
-	uint16_t state = layer2 ? NUD_PERMANENT : NUD_STALE;
 	struct population *p = population_of(w, bridge);
-	int r = request(w, RTM_NEWNEIGH, NLM_F_REPLACE, bridge, host, state);
+	struct snoop_neighbor known = {0};
+	bool is_new = look_up(w, bridge, &host->addr, &known) == -ENOENT;
 
-	if (r != -ENOENT)
-		return;
-	if (p->n >= SNOOP_NEIGHBORS_MAX) {
+	if (known.permanent && !known.ours) {
+		w->counts.ignored++;
+	} else if (is_new && p->n >= SNOOP_NEIGHBORS_MAX) {
 		w->counts.refused++;
-	} else if (request(w, RTM_NEWNEIGH, NLM_F_REPLACE | NLM_F_CREATE, bridge, host, state) == 0) {
+	} else if (request(w, RTM_NEWNEIGH, NLM_F_REPLACE | (is_new ? NLM_F_CREATE : 0), bridge, host,
+			   layer2 ? NUD_PERMANENT : NUD_REACHABLE) == 0 &&
+		!known.ours) {
 		p->n++;
 		w->counts.learned++;
 	}
 }
 
+/* The segment of this bridge, if it suppresses. */
+static const struct segment *segment_of(const struct config *cfg, uint32_t bridge)
+{
+	uint32_t vni = bridge & ~(uint32_t)FAIRWAY_IFINDEX_BRIDGE;
+
+	for (size_t i = 0; cfg && i < cfg->segments.n; i++)
+		if (cfg->segments.v[i].vni == vni)
+			return overlay_suppresses(cfg, &cfg->segments.v[i]) ? &cfg->segments.v[i] : NULL;
+	return NULL;
+}
+
+static bool is_own(const struct segment *seg, const struct ip_addr *addr)
+{
+	for (size_t i = 0; i < seg->gateway.n; i++)
+		if (ip_addr_cmp(&seg->gateway.v[i].addr, addr) == 0)
+			return true;
+	return false;
+}
+
+struct ear {
+	struct snoop_watch *w;
+	const struct config *cfg;
+};
+
 static void hear(const struct nflog_entry *e, void *arg)
 {
-	struct snoop_watch *w = arg;
+	const struct ear *ear = arg;
+	const struct segment *seg = segment_of(ear->cfg, e->bridge_in);
 	struct snoop_host host;
 
 	/* Behind a tag is another segment's host than the bridge's. */
-	if (!e->mac || !e->packet || e->tag || e->bridge_in == 0 ||
+	if (!seg || !e->mac || !e->packet || e->tag ||
 		snoop_parse(mnl_attr_get_payload(e->mac), mnl_attr_get_payload_len(e->mac),
-			mnl_attr_get_payload(e->packet), mnl_attr_get_payload_len(e->packet), &host) < 0)
-		w->counts.ignored++;
+			mnl_attr_get_payload(e->packet), mnl_attr_get_payload_len(e->packet), &host) < 0 ||
+		is_own(seg, &host.addr))
+		ear->w->counts.ignored++;
 	else
-		learn(w, e->bridge_in, &host, str_eq(e->prefix, SNOOP_LAYER2));
+		learn(ear->w, e->bridge_in, &host, str_eq(e->prefix, SNOOP_LAYER2));
 }
 
-int snoop_watch_read(struct snoop_watch *w)
+int snoop_watch_read(struct snoop_watch *w, const struct config *cfg)
 {
-	return nflog_read(w->log, &(struct nflog_reader){hear, w}, &w->counts.overruns);
+	struct ear ear = {w, cfg};
+
+	return nflog_read(w->log, &(struct nflog_reader){hear, &ear}, &w->counts.overruns);
 }
 
 /* --- age --- */
-
-struct old {
-	uint32_t bridge;
-	struct snoop_host host;
-};
 
 /* A dump of the neighbors: whose time is over, and how many are left. */
 struct dump {
 	struct snoop_watch *w;
 	const struct config *cfg;
 	struct arena *arena; /* of */
-	struct old *v;
+	struct snoop_neighbor *v;
 	size_t n, cap;
 };
 
-static bool is_snooped(const struct config *cfg, uint32_t bridge)
-{
-	uint32_t vni = bridge & ~(uint32_t)FAIRWAY_IFINDEX_BRIDGE;
-
-	for (size_t i = 0; cfg && i < cfg->segments.n; i++)
-		if (cfg->segments.v[i].vni == vni)
-			return overlay_suppresses(cfg, &cfg->segments.v[i]);
-	return false;
-}
-
-static bool is_silent(const struct nlattr *info)
-{
-	static const long ticks = 100; /* USER_HZ, in which the kernel tells it */
-	struct nda_cacheinfo times;
-
-	if (!info || nla_len(info) < (int)sizeof(times))
-		return false;
-	memcpy(&times, nla_data(info), sizeof(times));
-	return times.ndm_confirmed / ticks >= SNOOP_SILENT_SEC;
-}
-
 static int on_neighbor(struct nlmsghdr *h, void *arg)
 {
-	struct nlattr *tb[NDA_MAX + 1];
-	struct old old = {0};
+	struct snoop_neighbor neighbor;
 	struct dump *d = arg;
-	struct ndmsg info;
 
-	if (h->nlmsg_type != RTM_NEWNEIGH || nlmsg_parse(h, sizeof(info), tb, NDA_MAX, NULL) < 0)
+	if (snoop_neighbor_parse(h, &neighbor) < 0 || !neighbor.ours)
 		return 0;
-	memcpy(&info, nlmsg_data(h), sizeof(info));
-	old.host.addr.family = info.ndm_family;
-	if (!tb[NDA_PROTOCOL] || nla_get_u8(tb[NDA_PROTOCOL]) != FAIRWAY_PROTO || !tb[NDA_DST] ||
-		(info.ndm_family != AF_INET && info.ndm_family != AF_INET6) ||
-		(size_t)nla_len(tb[NDA_DST]) != ip_addr_len(&old.host.addr))
-		return 0;
-	old.bridge = (uint32_t)info.ndm_ifindex;
-	memcpy(old.host.addr.bytes, nla_data(tb[NDA_DST]), ip_addr_len(&old.host.addr));
-	if (is_snooped(d->cfg, old.bridge) && !((info.ndm_state & NUD_PERMANENT) && is_silent(tb[NDA_CACHEINFO]))) {
-		population_of(d->w, old.bridge)->n++;
+	if (segment_of(d->cfg, neighbor.bridge) && neighbor.silent < SNOOP_SILENT_SEC) {
+		population_of(d->w, neighbor.bridge)->n++;
 		return 0;
 	}
 	d->v = arena_grow(d->arena, d->v, d->n, &d->cap, sizeof(*d->v));
-	d->v[d->n++] = old;
+	d->v[d->n++] = neighbor;
 	return 0;
 }
 

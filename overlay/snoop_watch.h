@@ -23,7 +23,7 @@ enum {
 struct snoop_counts {
 	uint64_t learned; /* heard of, and known since */
 	uint64_t refused; /* above SNOOP_NEIGHBORS_MAX */
-	uint64_t ignored; /* no such message, or the sender is not whom it says */
+	uint64_t ignored; /* no such message, or the sender is not whom it says, or may not be */
 	uint64_t expired, overruns;
 };
 
@@ -31,9 +31,12 @@ struct snoop_counts {
 int snoop_watch_open(struct snoop_watch **ret);
 void snoop_watch_close(struct snoop_watch *w); /* NULL is fine */
 int snoop_watch_fd(const struct snoop_watch *w);
-/* Some of what is there to read. 0, or -errno: nothing more will come. */
-int snoop_watch_read(struct snoop_watch *w);
+/* Some of what is there to read, by the config that runs. 0, or -errno: nothing more will come. */
+int snoop_watch_read(struct snoop_watch *w, const struct config *cfg);
 
-/* To be called every few seconds: forgets who is silent, or whose segment does not suppress any more, and counts. */
+/*
+ * To be called every few seconds: forgets who is silent, or whose segment does not suppress any more, and counts. Not
+ * before a config runs: by none, all are forgotten.
+ */
 int snoop_watch_age(struct snoop_watch *w, const struct config *cfg);
 const struct snoop_counts *snoop_watch_counts(const struct snoop_watch *w);

@@ -204,7 +204,7 @@ static int open_toobig(struct daemon *d)
 static int on_snoop(sd_event_source *source, int fd, uint32_t revents, void *userdata)
 {
 	struct daemon *d = userdata;
-	int r = snoop_watch_read(d->snoop);
+	int r = snoop_watch_read(d->snoop, d->engine.running);
 
 	(void)fd;
 	(void)revents;
@@ -220,7 +220,8 @@ static int on_snoop_age(sd_event_source *source, uint64_t usec, void *userdata)
 	struct daemon *d = userdata;
 
 	(void)usec;
-	(void)snoop_watch_age(d->snoop, d->engine.running);
+	if (d->engine.running)
+		(void)snoop_watch_age(d->snoop, d->engine.running);
 	return sd_event_source_set_time_relative(source, AGE);
 }
 

@@ -77,7 +77,8 @@ static void refuse_all(const uint8_t *header, const uint8_t *packet, size_t len,
 static void test_who_is_not_believed(void **state)
 {
 	static const struct change arps[] = {{"RARP", 7, 3}, {"another's MAC", 13, 11}, {"a probe's 0.0.0.0", 14, 0},
-		{"a group", 14, 224}, {"loopback", 14, 127}, {"not Ethernet", 1, 6}, {"not IPv4", 2, 0x86}};
+		{"a group", 14, 224}, {"nobody's", 14, 255}, {"loopback", 14, 127}, {"not Ethernet", 1, 6},
+		{"not IPv4", 2, 0x86}};
 	static const struct change solicits[] = {{"forwarded", 7, 254}, {"not ICMPv6", 6, 17},
 		{"another's MAC", 79, 11}, {"no such option", 72, 5}, {"an option without a length", 65, 0},
 		{"an option that is too long", 65, 3}, {"a group", 8, 0xff}, {"another message", 40, 133},
