@@ -2,7 +2,8 @@
 /*
  * FRR 8.4's bgpd does not tell a zebra that starts anew what the old one knew: its routes would be missing for good.
  * Nor does it look for one more often than every 10 s. So the new zebra keeps for ZEBRA_KEEPS what it finds in the
- * kernel, and bgpd is made to tell all when it is there, and once more when zebra has swept what it found. Edge.
+ * kernel, and bgpd is made to tell all when it is there, and its routes once more when zebra has swept what it found.
+ * Edge.
  */
 #pragma once
 

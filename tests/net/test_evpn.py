@@ -10,6 +10,8 @@ import json
 import os
 import re
 import signal
+import socket
+import struct
 
 import pytest
 
@@ -83,6 +85,7 @@ def plain_bgpd():
 def spec():
     nodes = {name: {"kind": "host", "addresses": {"eth0": [f"{a}/24"]}} for name, a in HOSTS.items()}
     nodes |= {name: {"kind": "host", "addresses": {"eth0": [f"{a}/24"]}, "routes": [f"default via {a.rpartition('.')[0]}.1"]} for name, a in ROUTED.items()}
+    nodes["h4"] = {"kind": "host", "addresses": {"eth0": ["10.99.1.14/24"]}}  # not a member, until a test makes it one
     nodes |= {g: {"kind": "gateway", "config": sites.text(config(g))} for g in ("gw1", "gw2")}
     nodes["f3"] = {"kind": "router", "addresses": {**{n: [f"{ends(n, 'f3')[0]}/30"] for n in lines_of("f3")}, "lo": ["10.255.3.1/32"],
                                                    "rack": ["10.3.0.1/24"]},
@@ -90,6 +93,7 @@ def spec():
     links = [{"name": n, "ends": [f"{a}:{n}", f"{b}:{n}"]} for n, (_, a, b) in LINES.items()]
     links += [{"name": f"{kind}{i}", "ends": [f"{kind}{i}:eth0", f"{gw}:{dev}"]} for i, gw in ((1, "gw1"), (2, "gw2"), (3, "f3"))
               for kind, dev in (("h", "eth0"), ("r", "rack"))]
+    links.append({"name": "h4", "ends": ["h4:eth0", "gw1:eth9"]})
     return {"name": "evpn", "nodes": nodes, "links": links}
 
 
@@ -253,26 +257,62 @@ def test_neighbor_suppression_really_suppresses(fabric):
     assert process.wait_until(answered_without_being_asked, 15, 0.5), "ARP requests for a known host cross the overlay"
 
 
+def neighbors(ns, *which):
+    """{address: what `ip` says of it} on the segment's bridge."""
+    rows = json.loads(netns.run("ip", "-j", "-s", "-N", "neigh", "show", "dev", f"br{VNI}", *which, ns=ns).stdout or "[]")
+    return {r["dst"]: r for r in rows if "lladdr" in r}
+
+
 def ours(ns):
     """{address: MAC} of the neighbors that were learned from what hosts say."""
-    rows = json.loads(netns.run("ip", "-j", "-N", "neigh", "show", "dev", f"br{VNI}", "proto", routing_lab.OURS, ns=ns).stdout or "[]")
-    return {r["dst"]: r["lladdr"] for r in rows}
+    return {a: r["lladdr"] for a, r in neighbors(ns, "proto", routing_lab.OURS).items()}
 
 
 def questions(gw):
     return next(v for v in gw.show("evpn")["vnis"] if v["vni"] == VNI)["questions"]
 
 
+class Speaker:
+    """A host that claims to have addresses, with one ARP request each."""
+    def __init__(self, ns):
+        with netns.inside(ns):
+            self.socket = socket.socket(socket.AF_PACKET, socket.SOCK_RAW)
+        self.socket.bind(("eth0", 0))
+        self.mac = self.socket.getsockname()[4]
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *exc):
+        self.socket.close()
+
+    def claim(self, *addresses, mac=None):
+        for address in addresses:
+            self.socket.send(b"\xff" * 6 + self.mac + struct.pack(">HHHBBH", 0x806, 1, 0x800, 6, 4, 1) + (mac or self.mac)
+                             + socket.inet_aton(address) + bytes(6) + socket.inet_aton(HOSTS["h2"]))
+
+
+def forged(net, n):
+    return [f"{net}.{i >> 8}.{i & 255}" for i in range(n)]
+
+
+def suppresses(fabric, asking, gw, address):
+    """A question for a host that the gateway knows is soon answered without flooding it."""
+    assert process.wait_until(lambda: str(VNI) in str(gw.show("evpn")["vnis"]), 20), "a new zebra is told of its VNIs"
+    before = questions(gw)
+
+    def suppressed():
+        netns.run("ip", "neigh", "flush", "dev", "eth0", ns=fabric.ns(asking))
+        assert probe.ping(fabric.ns(asking), address, timeout=5)
+        return questions(gw)["suppressed"] > before["suppressed"]
+    return process.wait_until(suppressed, 15, 0.5)
+
+
 def test_questions_for_known_hosts_are_counted_as_suppressed(fabric):
     """case 14: hit counters"""
     assert fabric.reaches("h1", HOSTS["h2"])
     before = questions(fabric.gw1)
-
-    def suppressed():
-        netns.run("ip", "neigh", "flush", "dev", "eth0", ns=fabric.ns("h1"))
-        assert probe.ping(fabric.ns("h1"), HOSTS["h2"], timeout=5)
-        return questions(fabric.gw1)["suppressed"] > before["suppressed"]
-    assert process.wait_until(suppressed, 15, 0.5), questions(fabric.gw1)
+    assert suppresses(fabric, "h1", fabric.gw1, HOSTS["h2"]), questions(fabric.gw1)
     netns.run("ping", "-c", "1", "-w", "1", "10.99.1.200", ns=fabric.ns("h1"), check=False)  # nobody's
     after = questions(fabric.gw1)
     assert after["flooded"] > before["flooded"] and after["asked"] >= after["flooded"]
@@ -287,24 +327,30 @@ def test_ipv6_neighbors_are_learned_and_suppressed_too(fabric):
         assert process.wait_until(lambda: "fd99::2" in ours(fabric.gw2.ns), 5), ours(fabric.gw2.ns)
         with frr.Vty(vty(fabric.gw1)) as v:
             assert process.wait_until(lambda: "fd99::2" in v.run("show bgp l2vpn evpn route type macip"), 10)
-        before = questions(fabric.gw1)
 
-        def suppressed():
+        def answered_without_being_asked():
             netns.run("ip", "-6", "neigh", "flush", "dev", "eth0", ns=fabric.ns("h1"))
-            assert probe.ping(fabric.ns("h1"), "fd99::2", timeout=5)
-            return questions(fabric.gw1)["suppressed"] > before["suppressed"]
-        assert process.wait_until(suppressed, 15, 0.5), questions(fabric.gw1)
+            with probe.Capture(fabric.ns("h2"), "eth0") as capture:
+                assert probe.ping(fabric.ns("h1"), "fd99::2", timeout=5)
+                return not [f for f in capture.frames(0.2) if f.ethertype == 0x86dd and not f.outgoing and f.data[:2] == b"\x33\x33" and f.data[54] == 135]
+        before = questions(fabric.gw1)
+        assert process.wait_until(answered_without_being_asked, 15, 0.5), "neighbor solicitations for a known host cross the overlay"
+        assert questions(fabric.gw1)["suppressed"] > before["suppressed"]
     finally:
         for host in ("h1", "h2"):
             netns.ip(fabric.ns(host), f"addr del fd99::{host[1]}/64 dev eth0\n")
 
 
+def guest(ns, mac, address):
+    netns.ip(ns, f"link add guest link eth0 address {mac} type macvlan mode bridge\nlink set guest up\naddr add {address}/24 dev guest\n")
+    netns.run("ping", "-c", "1", "-w", "1", "-I", "guest", HOSTS["h3"], ns=ns, check=False)
+
+
 def test_an_address_that_moves_to_another_mac_is_followed(fabric):
     ns, address = fabric.ns("h1"), "10.99.1.78"
     for mac in ("02:00:00:00:78:01", "02:00:00:00:78:02"):
-        netns.ip(ns, f"link add guest link eth0 address {mac} type macvlan mode bridge\nlink set guest up\naddr add {address}/24 dev guest\n")
+        guest(ns, mac, address)
         try:
-            netns.run("ping", "-c", "1", "-w", "1", "-I", "guest", HOSTS["h2"], ns=ns, check=False)
             assert process.wait_until(lambda m=mac: ours(fabric.gw1.ns).get(address) == m, 5), ours(fabric.gw1.ns)
             with frr.Vty(vty(fabric.gw2, "zebra")) as v:
                 assert process.wait_until(lambda m=mac: m in v.run(f"show evpn arp-cache vni {VNI} ip {address}"), 5)
@@ -312,41 +358,106 @@ def test_an_address_that_moves_to_another_mac_is_followed(fabric):
             netns.ip(ns, "link del guest\n")
 
 
-FORGER = """
-import socket, struct, sys
-s = socket.socket(socket.AF_PACKET, socket.SOCK_RAW)
-s.bind(("eth0", 0))
-own = s.getsockname()[4]
-for i in range(int(sys.argv[1])):
-    said = own if sys.argv[2] == "own" else bytes([2, 0, 0, 9, i >> 8, i & 255])
-    s.send(bytes([255] * 6) + own + struct.pack(">HHHBBH", 0x806, 1, 0x800, 6, 4, 1) + said + bytes([10, 99, 128 + (i >> 8), i & 255]) + bytes(6)
-           + bytes([10, 99, 1, 12]))
-"""
+def test_a_host_that_moves_to_another_gateway_is_its_neighbor_there(fabric):
+    """and back: what we wrote does not stand in the way of zebra's, nor the other way round"""
+    mac, address = "02:00:00:00:79:01", "10.99.1.79"
+    gateways = {"h1": fabric.gw1, "h2": fabric.gw2}
+    for host in ("h1", "h2", "h1", "h2"):
+        here, there = gateways[host], gateways["h2" if host == "h1" else "h1"]
+        guest(fabric.ns(host), mac, address)
+        try:
+            assert process.wait_until(lambda g=here: ours(g.ns).get(address) == mac, 5), (host, neighbors(here.ns))
+            assert process.wait_until(lambda g=there: address not in ours(g.ns) and neighbors(g.ns).get(address, {}).get("lladdr") == mac, 10), \
+                (host, neighbors(there.ns))
+        finally:
+            netns.ip(fabric.ns(host), "link del guest\n")
 
 
-def test_who_answers_for_others_is_not_believed_and_a_flood_is_bounded(fabric):
-    ns = fabric.ns("h1")
-    ignored = fabric.gw1.status()["neighbors"]["ignored"]
-    netns.run("python3", "-c", FORGER, "20", "another", ns=ns)
-    assert process.wait_until(lambda: fabric.gw1.status()["neighbors"]["ignored"] >= ignored + 20, 5)
-    assert not [a for a in ours(fabric.gw1.ns) if a.startswith("10.99.128.")]
-    # With its own MAC it may claim what it likes, but only so much: 1,000 at once, 200 a second.
-    netns.run("python3", "-c", FORGER, "6000", "own", ns=ns)
-    assert process.wait_until(lambda: fabric.gw1.status()["neighbors"]["learned"] > 500, 10)
+def test_each_word_of_a_host_starts_its_time_anew(fabric):
+    address = "10.99.1.60"
+
+    def silent():
+        return neighbors(fabric.gw1.ns, "proto", routing_lab.OURS)[address]["confirmed"]
+    with Speaker(fabric.ns("h1")) as h1:
+        h1.claim(address)
+        assert process.wait_until(lambda: address in ours(fabric.gw1.ns), 5)
+        assert process.wait_until(lambda: silent() >= 2, 5), "the kernel counts the seconds"
+        h1.claim(address)
+        assert process.wait_until(lambda: silent() < 2, 1)
+    assert neighbors(fabric.gw1.ns)[address]["state"] == ["PERMANENT"], "or the kernel would forget it at will"
+
+
+def test_who_answers_for_others_is_not_believed(fabric):
+    """another MAC than the frame's; a neighbor that somebody set by hand; the gateway's own address"""
+    def ignored():
+        return fabric.gw1.status()["neighbors"]["ignored"]
+
+    fabric.gw1.apply(sites.text(config("gw1", gateway=["10.99.1.1/24"])))
+    netns.ip(fabric.gw1.ns, f"neigh replace 10.99.1.61 lladdr 02:00:00:00:61:01 dev br{VNI} nud permanent\n")
+    try:
+        with Speaker(fabric.ns("h1")) as h1:
+            before = ignored()
+            h1.claim(*forged("10.95", 20), mac=b"\2\0\0\0\x99\1")
+            h1.claim("10.99.1.61", "10.99.1.1")
+            h1.claim("10.99.1.62")
+            assert process.wait_until(lambda: "10.99.1.62" in ours(fabric.gw1.ns), 5), "it does learn"
+            assert ignored() >= before + 22
+        known = neighbors(fabric.gw1.ns)
+        assert not set(forged("10.95", 20)) & set(known) and "10.99.1.1" not in known
+        assert known["10.99.1.61"]["lladdr"] == "02:00:00:00:61:01" and "10.99.1.61" not in ours(fabric.gw1.ns)
+        assert known["10.99.1.62"]["state"] != ["PERMANENT"], "the kernel keeps neighbors itself where it has an address"
+    finally:
+        netns.ip(fabric.gw1.ns, f"neigh del 10.99.1.61 dev br{VNI}\n")
+
+
+def test_who_floods_silences_nobody_else(fabric):
+    """a limit for each port: 1,000 at once, 200 a second"""
+    fabric.gw1.apply(sites.text(config("gw1", members=["eth0", "eth9"])))
+    with Speaker(fabric.ns("h1")) as h1, Speaker(fabric.ns("h4")) as h4:
+        h1.claim(*forged("10.96", 6000))
+        h4.claim("10.99.1.14")
+        assert process.wait_until(lambda: "10.99.1.14" in ours(fabric.gw1.ns), 5)
+        assert process.wait_until(lambda: fabric.gw1.status()["neighbors"]["learned"] > 500, 10)
     assert len(ours(fabric.gw1.ns)) < 3000
     assert fabric.reaches("h1", HOSTS["h2"])
-    fabric.gw1.apply(sites.text(config("gw1", **{"neighbor-suppression": False})))
-    assert process.wait_until(lambda: not ours(fabric.gw1.ns), 20), "what was learned is forgotten with the keyword"
+
+
+def test_neighbors_are_bounded_and_forgotten_with_the_keyword(fabric):
+    gw, most = fabric.gw1, 4096
+    netns.ip(gw.ns, "".join(f"neigh replace {a} lladdr 02:00:00:00:98:01 dev br{VNI} nud permanent proto {routing_lab.OURS}\n"
+                            for a in forged("10.98", most)))
+    fresh = iter(forged("10.97", 200))
+    with Speaker(fabric.ns("h1")) as h1:
+        def refused():
+            h1.claim(next(fresh))
+            return gw.status()["neighbors"]["refused"] > 0
+        assert process.wait_until(refused, 20, 0.2), "they are counted every 10 s"
+        address = next(fresh)
+        before = gw.status()["neighbors"]["refused"]
+        h1.claim(address)
+        assert process.wait_until(lambda: gw.status()["neighbors"]["refused"] > before, 5)
+        assert address not in ours(gw.ns)
+    gw.apply(sites.text(config("gw1", **{"neighbor-suppression": False})))
+    assert process.wait_until(lambda: not ours(gw.ns), 20), "what was learned is forgotten with the keyword"
+    assert questions(gw) is None
+    netns.run("ip", "neigh", "flush", "dev", "eth0", ns=fabric.ns("h1"))
+    with probe.Capture(fabric.ns("h2"), "eth0") as capture:
+        assert fabric.reaches("h1", HOSTS["h2"])
+        assert [f for f in capture.frames(0.2) if f.ethertype == 0x0806 and not f.outgoing and f.data[:6] == b"\xff" * 6], "asked itself, as in any LAN"
+    assert not ours(gw.ns)
 
 
 def test_what_was_learned_survives_fairwayd(fabric):
-    assert fabric.reaches("h1", HOSTS["h2"])
-    assert process.wait_until(lambda: HOSTS["h1"] in ours(fabric.gw1.ns), 5)
-    fabric.gw1.kill()
-    assert HOSTS["h1"] in ours(fabric.gw1.ns)
-    fabric.gw1.boot()
-    fabric.gw1.wait_converged()
-    assert HOSTS["h1"] in ours(fabric.gw1.ns)
+    with Speaker(fabric.ns("h1")) as h1:
+        h1.claim(HOSTS["h1"])
+        assert process.wait_until(lambda: HOSTS["h1"] in ours(fabric.gw1.ns), 5)
+        fabric.gw1.kill()
+        assert HOSTS["h1"] in ours(fabric.gw1.ns)
+        fabric.gw1.boot()
+        fabric.gw1.wait_converged()
+        assert HOSTS["h1"] in ours(fabric.gw1.ns)
+        h1.claim("10.99.1.63")
+        assert process.wait_until(lambda: "10.99.1.63" in ours(fabric.gw1.ns), 5)
 
 
 def test_show_evpn_has_it(fabric):
@@ -405,6 +516,23 @@ def test_a_killed_daemon_leaves_the_overlay_forwarding(fabric, request, daemon):
         result = stream.stop(at_least=1000)
     print(f"{request.node.name}: " + ", ".join(f"{k}: longest gap {f['longest_gap']} ms" for k, f in result.items()))
     assert result["h1-h2"]["longest_gap"] < 200, result
+
+
+def test_a_new_zebra_tells_of_what_was_learned_before(fabric):
+    with Speaker(fabric.ns("h1")) as h1:
+        h1.claim(HOSTS["h1"])
+    assert process.wait_until(lambda: HOSTS["h1"] in ours(fabric.gw1.ns), 5)
+    assert suppresses(fabric, "h1", fabric.gw1, HOSTS["h2"]), "gw1 knows h2 too"
+    os.kill(routing_lab.daemon_pid(fabric.gw1, "zebra"), signal.SIGKILL)
+    assert process.wait_until(lambda: frr.answers(vty(fabric.gw1, "zebra")), 10)
+    assert HOSTS["h1"] in ours(fabric.gw1.ns) and HOSTS["h2"] in neighbors(fabric.gw1.ns)
+    for host in ("h1", "h2"):
+        with frr.Vty(vty(fabric.gw1, "zebra")) as v:
+            assert process.wait_until(lambda h=host: HOSTS[h] in v.run(f"show evpn arp-cache vni {VNI}"), 20), v.run(f"show evpn arp-cache vni {VNI}")
+    frr.wait_established(vty(fabric.gw1), [VTEP["gw2"], VTEP["f3"]], 10)
+    with frr.Vty(vty(fabric.gw2)) as v:
+        assert process.wait_until(lambda: HOSTS["h1"] in v.run("show bgp l2vpn evpn route type macip"), 10)
+    assert suppresses(fabric, "h2", fabric.gw2, HOSTS["h1"]) and suppresses(fabric, "h1", fabric.gw1, HOSTS["h2"])
 
 
 def test_a_line_that_fails_takes_no_mac_with_it(fabric):
