@@ -33,6 +33,11 @@ struct mss {
 
 enum { TOS_INHERIT = 256 };
 
+struct event_rate {
+	uint32_t events; /* 0: none given */
+	uint32_t seconds;
+};
+
 #define ENUM(name, help) enum name {
 #define VALUE(name, constant, word, help) constant,
 #define ENUM_END(name)                                                                                                 \
@@ -74,6 +79,11 @@ struct entry {
 #define CTYPE_TOS uint32_t
 #define CTYPE_COMMUNITY const char *	/* as FRR writes it: "65001:100", "64500:1:2", "no-export" */
 #define CTYPE_ROUTE_TARGET const char * /* "65000:10010" */
+#define CTYPE_ENDPOINT const char *	/* config/endpoint.h takes these three apart */
+#define CTYPE_PORT const char *
+#define CTYPE_SERVICE const char *
+#define CTYPE_EVENT_RATE struct event_rate
+#define CTYPE_CLOCK uint32_t /* minutes since midnight, to 1440 */
 
 /*
  * Text members are NULL when absent without a default; addresses then are AF_UNSPEC, numbers 0.

@@ -34,12 +34,13 @@ struct type {
 	const char *pattern; /* regular expression for JSON Schema and YANG, or NULL */
 };
 
-/* One row of types.c, types_text.c, types_net.c or types_bgp.c per TYPE word of the .def files. */
+/* One row of types.c, types_text.c, types_net.c, types_bgp.c or types_policy.c per TYPE word of the .def files. */
 /* clang-format off */
 #define TYPE_ROWS(X) \
 	X(NAME) X(TEXT) X(IFNAME) X(PATH) X(BOOL) X(ENUM) \
 	X(U32) X(AUTO_U32) X(TOS) X(DURATION) X(RATE) X(SIZE) X(PERCENT) \
-	X(ADDR) X(PREFIX) X(IFADDR) X(MAC) X(MSS) X(COMMUNITY) X(ROUTE_TARGET)
+	X(ADDR) X(PREFIX) X(IFADDR) X(MAC) X(MSS) X(COMMUNITY) X(ROUTE_TARGET) \
+	X(ENDPOINT) X(PORT) X(SERVICE) X(EVENT_RATE) X(CLOCK)
 /* clang-format on */
 #define X(name) extern const struct type type_##name;
 TYPE_ROWS(X)

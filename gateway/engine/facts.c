@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Facts: sorted lists, looked up by binary search; see facts.h. The three lists have elements of their own and one way
+ * Facts: sorted lists, looked up by binary search; see facts.h. The lists have elements of their own and one way
  * to find, insert and remove. Pure.
  */
 #include "gateway/engine/facts.h"
@@ -223,8 +223,79 @@ const char *facts_secret(const struct facts *facts, const char *path)
 	return found ? facts->secrets[at].text : NULL;
 }
 
+static int prefixes_cmp(const void *element, const void *key)
+{
+	const struct prefix_fact *prefixes = element;
+
+	return strcmp(prefixes->path, key);
+}
+
+static size_t prefixes_find(const struct facts *facts, const char *path, bool *ret_found)
+{
+	return list_find(facts->prefixes, facts->n_prefixes, sizeof(*facts->prefixes), prefixes_cmp, path, ret_found);
+}
+
+static bool same_prefixes(const struct prefix_fact *a, const struct ip_prefix *v, size_t n)
+{
+	if (a->n != n)
+		return false;
+	for (size_t i = 0; i < n; i++)
+		if (ip_prefix_cmp(&a->v[i], &v[i]) != 0)
+			return false;
+	return true;
+}
+
+bool facts_set_prefixes(struct facts *facts, const char *path, struct ip_prefix *v, size_t n)
+{
+	bool found;
+	size_t at = prefixes_find(facts, path, &found);
+
+	if (found && same_prefixes(&facts->prefixes[at], v, n)) {
+		free(v);
+		return false;
+	}
+	if (found) {
+		free((void *)facts->prefixes[at].v);
+	} else {
+		facts->prefixes = list_insert(facts->prefixes, &facts->n_prefixes, sizeof(*facts->prefixes), at);
+		facts->prefixes[at].path = copy(path);
+	}
+	facts->prefixes[at].v = v;
+	facts->prefixes[at].n = n;
+	return true;
+}
+
+static void prefixes_free(struct prefix_fact *prefixes)
+{
+	free((void *)prefixes->v);
+	free((char *)prefixes->path);
+}
+
+bool facts_forget_prefixes(struct facts *facts, const char *path)
+{
+	bool found;
+	size_t at = prefixes_find(facts, path, &found);
+
+	if (!found)
+		return false;
+	prefixes_free(&facts->prefixes[at]);
+	list_remove(facts->prefixes, &facts->n_prefixes, sizeof(*facts->prefixes), at);
+	return true;
+}
+
+const struct prefix_fact *facts_prefixes(const struct facts *facts, const char *path)
+{
+	bool found;
+	size_t at = prefixes_find(facts, path, &found);
+
+	return found ? &facts->prefixes[at] : NULL;
+}
+
 void facts_free(struct facts *facts)
 {
+	for (size_t i = 0; i < facts->n_prefixes; i++)
+		prefixes_free(&facts->prefixes[i]);
+	free(facts->prefixes);
 	free(facts->paths);
 	free(facts->dead);
 	for (size_t i = 0; i < facts->n_secrets; i++)

@@ -30,6 +30,13 @@ struct secret_fact {
 	const char *text; /* without the newline at its end */
 };
 
+/* What is in a prefix file that a group of the policy names: good when it was read last. */
+struct prefix_fact {
+	const char *path;
+	const struct ip_prefix *v;
+	size_t n;
+};
+
 struct facts {
 	struct path_fact *paths; /* sorted by vtep, interface */
 	size_t n_paths;
@@ -37,6 +44,8 @@ struct facts {
 	size_t n_dead;
 	struct secret_fact *secrets; /* sorted by path */
 	size_t n_secrets;
+	struct prefix_fact *prefixes; /* sorted by path */
+	size_t n_prefixes;
 	/* What this kernel can do. */
 	bool has_vrf;
 };
@@ -57,3 +66,10 @@ bool facts_is_dead(const struct facts *facts, const struct ip_addr *peer, const 
 void facts_set_secret(struct facts *facts, const char *path, const char *text);
 /* NULL if it is not known. */
 const char *facts_secret(const struct facts *facts, const char *path);
+
+/* Takes over v, of malloc(); NULL with n 0 is an empty file. True if that changed anything. */
+bool facts_set_prefixes(struct facts *facts, const char *path, struct ip_prefix *v, size_t n);
+/* The same of a path that is not needed any more. */
+bool facts_forget_prefixes(struct facts *facts, const char *path);
+/* NULL if the file has not been read. */
+const struct prefix_fact *facts_prefixes(const struct facts *facts, const char *path);

@@ -12,6 +12,7 @@
 #include "gateway/filter/nft_show.h"
 #include "gateway/nft/nft.h"
 #include "gateway/nft/nft_kernel.h"
+#include "gateway/policy/policy.h"
 
 /* The model lives in its own arena. */
 static struct nft_model *new_model(struct arena *arena)
@@ -30,11 +31,10 @@ static void observed_free(void *observed)
 		arena_free(m->arena);
 }
 
-/* The tables follow from what others check: there is no keyword of their own. */
+/* The other tables follow from what others check. */
 static void check(const struct config *cfg, struct diag *diag)
 {
-	(void)cfg;
-	(void)diag;
+	policy_rules_check(cfg, diag);
 }
 
 static int observe(void **ret_observed)

@@ -18,7 +18,7 @@
 #include "gateway/base/str.h"
 #include "overlay/overlay.h"
 
-/* LINK: config/config.c config/decode.c config/diag.c config/schema.c config/text.c config/types.c config/types_bgp.c config/types_net.c config/types_text.c config/yaml.c overlay/overlay_check.c overlay/interface_check.c overlay/segment_check.c overlay/address_check.c overlay/mtu.c overlay/desired.c overlay/model.c gateway/engine/facts.c gateway/engine/plan.c */
+/* LINK: config/config.c config/decode.c config/diag.c config/schema.c config/text.c config/types.c config/types_bgp.c config/types_net.c config/types_policy.c config/endpoint.c config/types_text.c config/yaml.c overlay/overlay_check.c overlay/interface_check.c overlay/segment_check.c overlay/address_check.c overlay/mtu.c overlay/desired.c overlay/model.c gateway/engine/facts.c gateway/engine/plan.c */
 /* LIBS: libfyaml jansson */
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);

@@ -20,11 +20,12 @@ LAYERS = {
     "overlay": ["gateway/base", "config", "gateway/engine", "gateway/nft"],
     "routing": ["gateway/base", "config", "gateway/engine", "gateway/service", "overlay"],
     "gateway/audit": ["gateway/base", "config", "gateway/engine", "gateway/nft", "overlay"],
-    "gateway/filter": ["gateway/base", "config", "gateway/engine", "gateway/nft", "overlay", "gateway/audit"],
+    "gateway/policy": ["gateway/base", "config", "gateway/engine", "gateway/nft", "overlay"],
+    "gateway/filter": ["gateway/base", "config", "gateway/engine", "gateway/nft", "overlay", "gateway/audit", "gateway/policy"],
     "gateway/rpc": ["gateway/base"],
     "gateway/service": ["gateway/base"],
     "gateway/daemon": ["gateway/base", "config", "gateway/engine", "gateway/nft", "gateway/filter", "gateway/rpc",
-                       "gateway/service", "overlay", "routing", "gateway/audit"],
+                       "gateway/service", "overlay", "routing", "gateway/audit", "gateway/policy"],
     "gateway": ["gateway/base", "config", "gateway/engine", "gateway/daemon", "gateway/rpc"],
     "gateway/cli": ["gateway/base", "config", "gateway/engine", "gateway/rpc", "gateway/audit"],
 }
@@ -51,6 +52,7 @@ PURE = [
     "routing/flip_plan.c", "routing/flip_state.c",
     "gateway/engine/plan.c", "gateway/engine/facts.c", "gateway/engine/txn.c", "gateway/rpc/*frame.c",
     "gateway/audit/audit_check.c", "gateway/audit/audit_render.c", "gateway/audit/audit_names.c", "gateway/audit/audit_settings.c",
+    "gateway/policy/policy_*.c", "gateway/policy/prefix_parse.c",
     "gateway/audit/ct_event.c", "gateway/audit/deny.c", "gateway/audit/flow.c", "gateway/audit/flow_*.c", "gateway/audit/names_pool.c",
     "gateway/audit/totals.c", "gateway/audit/tracker.c",
 ]

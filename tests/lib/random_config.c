@@ -195,6 +195,51 @@ static const char *type_name(const struct field *field)
 	return field->type->name;
 }
 
+/* Each of a kind of its own, so that no list has one twice. */
+static void put_endpoint(uint64_t r, size_t i, char *to)
+{
+	static const char *const kinds[] = {"", "segment:", "tenant:", "group:", "line:", "interface:"};
+
+	if (r % 4 == 0)
+		put(to, "10.%zu.%u.0/24", i, (unsigned)(r >> 8 & 0xff));
+	else if (r % 4 == 1)
+		put(to, "fd00:%zx::/%u", i + 1, 32 + (unsigned)(r >> 8 & 0x1f));
+	else
+		put(to, "%sn%zu-%u", kinds[r / 4 % ARRAY_SIZE(kinds)], i, (unsigned)(r >> 16 & 0xff));
+}
+
+static void put_port(uint64_t r, size_t i, bool service, char *to)
+{
+	static const char *const types[] = {"echo-request", "77", "echo-reply"};
+
+	if (service && r % 3 == 0)
+		put(to, "service-%zu", i);
+	else if (r % 2)
+		put(to, "%s/%u-%u", r / 2 % 2 ? "tcp" : "sctp", 10 * (unsigned)i,
+			10 * (unsigned)i + (unsigned)(r >> 8 & 7));
+	else if (i < ARRAY_SIZE(types))
+		put(to, "%s/%s", r / 2 % 2 ? "icmp" : "icmpv6", types[i]);
+	else
+		put(to, "proto/%zu", 150 + i % 100);
+}
+
+static bool put_policy_value(uint64_t r, const struct field *field, size_t i, char *to)
+{
+	const char *type = type_name(field);
+
+	if (str_eq(type, "ENDPOINT"))
+		put_endpoint(r, i, to);
+	else if (str_eq(type, "PORT") || str_eq(type, "SERVICE"))
+		put_port(r, i, *type == 'S', to);
+	else if (str_eq(type, "EVENT_RATE"))
+		put(to, "%" PRIu64 "/%c", 1 + r % 1000, "smh"[r / 1000 % 3]);
+	else if (str_eq(type, "CLOCK"))
+		put(to, "%02u:%02u", (unsigned)(r % 24), (unsigned)(r >> 8) % 60);
+	else
+		return false;
+	return true;
+}
+
 static void put_value(uint64_t r, const struct field *field, size_t i, char *to)
 {
 	static const char *const paths[] = {"/etc/fairway/secrets/a.md5", "/a b", "/x: y", "/#", "/1"};
@@ -245,7 +290,7 @@ static void put_value(uint64_t r, const struct field *field, size_t i, char *to)
 		put_addr(r, i, to);
 		len = strlen(to);
 		(void)snprintf(to + len, VALUE_MAX - len, "/%u", strchr(to, ':') ? 64u : 8u);
-	} else {
+	} else if (!put_policy_value(r, field, i, to)) {
 		(void)fprintf(stderr, "random_config.c does not know the type %s\n", type);
 		abort();
 	}

@@ -3,7 +3,7 @@
  * frr_selftest CONFIG DAEMON: what is rendered for zebra, bfdd or bgpd, for the tests that give it to a real one. Every
  * secret file is taken to say "secret-" and its name without the folders.
  */
-/* LINK: routing/frr_conf.c routing/frr_render.c routing/frr_render_bgp.c routing/frr_render_evpn.c routing/frr_render_policy.c routing/session.c overlay/mtu.c config/config.c config/decode.c config/diag.c config/hint.c config/preset.c config/schema.c config/text.c config/types.c config/types_bgp.c config/types_net.c config/types_text.c config/yaml.c gateway/engine/facts.c */
+/* LINK: routing/frr_conf.c routing/frr_render.c routing/frr_render_bgp.c routing/frr_render_evpn.c routing/frr_render_policy.c routing/session.c overlay/mtu.c config/config.c config/decode.c config/diag.c config/hint.c config/preset.c config/schema.c config/text.c config/types.c config/types_bgp.c config/types_net.c config/types_policy.c config/endpoint.c config/types_text.c config/yaml.c gateway/engine/facts.c */
 /* LIBS: libfyaml jansson */
 #include <stdio.h>
 #include <string.h>

@@ -6,7 +6,7 @@
  *   the difference from nothing names every entry.
  * A new row of the schema is in this test without a line being written. FAIRWAY_SEED=N runs one seed.
  */
-/* LINK: config/print.c config/diff.c config/hint.c config/config.c config/decode.c config/diag.c config/schema.c config/types.c config/types_bgp.c config/types_net.c config/types_text.c config/yaml.c config/text.c tests/lib/config_fixture.c tests/lib/random_config.c */
+/* LINK: config/print.c config/diff.c config/hint.c config/config.c config/decode.c config/diag.c config/schema.c config/types.c config/types_bgp.c config/types_net.c config/types_policy.c config/endpoint.c config/types_text.c config/yaml.c config/text.c tests/lib/config_fixture.c tests/lib/random_config.c */
 /* LIBS: libfyaml jansson */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -81,7 +81,7 @@ static bool check_pair(const struct config *a, const struct config *b)
 static size_t entries(const struct config *c)
 {
 	return (c->system != NULL) + (c->vtep != NULL) + c->interfaces.n + c->lines.n + c->remotes.n + c->tenants.n +
-		c->segments.n + c->routes.n + (c->bgp != NULL) + (c->audit != NULL);
+		c->segments.n + c->routes.n + (c->bgp != NULL) + (c->policy != NULL) + (c->audit != NULL);
 }
 
 static void run(uint64_t seed, unsigned *n_same, unsigned *n_different)

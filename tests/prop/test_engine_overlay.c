@@ -4,7 +4,7 @@
  * every step failing once. The old config is back, the plan for it is empty, and the new one can then be applied.
  * FAIRWAY_SEED repeats a run.
  */
-/* LINK: gateway/engine/engine.c gateway/engine/txn.c tests/lib/overlay_fixture.c tests/lib/fake_kernel.c overlay/mtu.c overlay/model.c overlay/desired.c overlay/overlay_plan.c overlay/link_plan.c overlay/overlay_check.c overlay/interface_check.c overlay/segment_check.c overlay/address_check.c config/config.c config/decode.c config/diag.c config/hint.c config/schema.c config/text.c config/types.c config/types_bgp.c config/types_net.c config/types_text.c config/yaml.c gateway/engine/facts.c gateway/engine/plan.c */
+/* LINK: gateway/engine/engine.c gateway/engine/txn.c tests/lib/overlay_fixture.c tests/lib/fake_kernel.c overlay/mtu.c overlay/model.c overlay/desired.c overlay/overlay_plan.c overlay/link_plan.c overlay/overlay_check.c overlay/interface_check.c overlay/segment_check.c overlay/address_check.c config/config.c config/decode.c config/diag.c config/hint.c config/schema.c config/text.c config/types.c config/types_bgp.c config/types_net.c config/types_policy.c config/endpoint.c config/types_text.c config/yaml.c gateway/engine/facts.c gateway/engine/plan.c */
 /* LIBS: libfyaml jansson */
 #include <errno.h>
 #include <setjmp.h>

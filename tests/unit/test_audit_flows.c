@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* From events to records: each flow once, with its names, whatever was lost or came twice; and the line that it is. */
-/* LINK: tests/lib/audit_fixture.c tests/lib/config_fixture.c gateway/audit/audit_names.c gateway/audit/ct_event.c gateway/audit/flow.c gateway/audit/flow_json.c gateway/audit/flow_table.c gateway/audit/names_pool.c gateway/audit/totals.c gateway/audit/tracker.c overlay/desired.c overlay/model.c overlay/mtu.c gateway/engine/facts.c config/print.c config/hint.c config/config.c config/decode.c config/diag.c config/schema.c config/text.c config/types.c config/types_bgp.c config/types_net.c config/types_text.c config/yaml.c */
+/* LINK: tests/lib/audit_fixture.c tests/lib/config_fixture.c gateway/audit/audit_names.c gateway/audit/ct_event.c gateway/audit/flow.c gateway/audit/flow_json.c gateway/audit/flow_table.c gateway/audit/names_pool.c gateway/audit/totals.c gateway/audit/tracker.c overlay/desired.c overlay/model.c overlay/mtu.c gateway/engine/facts.c config/print.c config/hint.c config/config.c config/decode.c config/diag.c config/schema.c config/text.c config/types.c config/types_bgp.c config/types_net.c config/types_policy.c config/endpoint.c config/types_text.c config/yaml.c */
 /* LIBS: libfyaml jansson libmnl */
 #include <setjmp.h>
 #include <stdarg.h>

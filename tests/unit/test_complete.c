@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Completion: what may follow a path, with and without a config. */
-/* LINK: config/complete.c config/hint.c config/print.c config/config.c config/decode.c config/diag.c config/schema.c config/types.c config/types_bgp.c config/types_net.c config/types_text.c config/yaml.c config/text.c tests/lib/config_fixture.c */
+/* LINK: config/complete.c config/hint.c config/print.c config/config.c config/decode.c config/diag.c config/schema.c config/types.c config/types_bgp.c config/types_net.c config/types_policy.c config/endpoint.c config/types_text.c config/yaml.c config/text.c tests/lib/config_fixture.c */
 /* LIBS: libfyaml jansson */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -68,7 +68,7 @@ static const char *help_of(const struct config *cfg, const char *list, const cha
 static void test_keys(void **state)
 {
 	(void)state;
-	assert_string_equal(after(NULL, ""), "system interfaces lines vtep remotes tenants segments routes bgp audit");
+	assert_string_equal(after(NULL, ""), "system interfaces lines vtep remotes tenants segments routes bgp policy audit");
 	assert_string_equal(after(NULL, "s"), "system segments");
 	assert_string_equal(after(NULL, "system "), "hostname site role description");
 	assert_string_equal(after(NULL, "lines new b"), "bfd bgp");

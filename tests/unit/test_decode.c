@@ -14,7 +14,7 @@
 #include "gateway/base/buf.h"
 #include "gateway/base/str.h"
 
-/* LINK: config/config.c config/decode.c config/diag.c config/schema.c config/text.c config/types.c config/types_bgp.c config/types_net.c config/types_text.c config/yaml.c */
+/* LINK: config/config.c config/decode.c config/diag.c config/schema.c config/text.c config/types.c config/types_bgp.c config/types_net.c config/types_policy.c config/endpoint.c config/types_text.c config/yaml.c */
 /* LIBS: libfyaml */
 
 #define HEAD "system: {hostname: gw}\n"
@@ -151,7 +151,7 @@ static void test_wrong_kind(void **state)
 	(void)state;
 	assert_messages("- a\n",
 		"f:1:1: error: a list is not a mapping of system, interfaces, lines, vtep, remotes, tenants, segments, "
-		"routes, bgp, audit\n");
+		"routes, bgp, policy, audit\n");
 	assert_messages(
 		"system: gw\n", "f:1:9: error: system: gw is not a mapping of hostname, site, role, description\n");
 	assert_messages(HEAD "routes: {prefix: 10.0.0.0/8}\n",
@@ -256,7 +256,7 @@ static void test_no_noise(void **state)
 	/* nobody knows what stands under a word that is none, or in the second section of a name */
 	assert_messages(HEAD "uplinks: []\n" REMOTE,
 		"f:2:1: error: unknown key \"uplinks\" at the top of the file; known are system, interfaces, lines, "
-		"vtep, remotes, tenants, segments, routes, bgp, audit\n");
+		"vtep, remotes, tenants, segments, routes, bgp, policy, audit\n");
 	assert_messages(HEAD "lines: []\nlines: [{name: a}]\n" REMOTE,
 		"f:3:1: error: key lines is given twice; the first is on line 2\n");
 }

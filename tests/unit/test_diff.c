@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* The difference of two configs: exact lines for each kind of change and its price. */
-/* LINK: config/print.c config/diff.c config/config.c config/decode.c config/diag.c config/schema.c config/types.c config/types_bgp.c config/types_net.c config/types_text.c config/yaml.c config/text.c tests/lib/config_fixture.c */
+/* LINK: config/print.c config/diff.c config/config.c config/decode.c config/diag.c config/schema.c config/types.c config/types_bgp.c config/types_net.c config/types_policy.c config/endpoint.c config/types_text.c config/yaml.c config/text.c tests/lib/config_fixture.c */
 /* LIBS: libfyaml jansson */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -4,7 +4,7 @@
  * daemons in tests/golden/frr/NAME.conf. UPDATE=1 writes them; tests/net/test_frr_render.py gives the same texts to
  * FRR itself. Beside them, what a golden text would not show: what changes when one thing does, and what never may be.
  */
-/* LINK: tests/lib/config_fixture.c routing/frr_conf.c routing/frr_render.c routing/frr_render_bgp.c routing/frr_render_evpn.c routing/frr_render_policy.c routing/session.c overlay/mtu.c config/config.c config/decode.c config/diag.c config/hint.c config/preset.c config/print.c config/schema.c config/text.c config/types.c config/types_bgp.c config/types_net.c config/types_text.c config/yaml.c gateway/engine/facts.c */
+/* LINK: tests/lib/config_fixture.c routing/frr_conf.c routing/frr_render.c routing/frr_render_bgp.c routing/frr_render_evpn.c routing/frr_render_policy.c routing/session.c overlay/mtu.c config/config.c config/decode.c config/diag.c config/hint.c config/preset.c config/print.c config/schema.c config/text.c config/types.c config/types_bgp.c config/types_net.c config/types_policy.c config/endpoint.c config/types_text.c config/yaml.c gateway/engine/facts.c */
 /* LIBS: libfyaml jansson */
 #include <glob.h>
 #include <setjmp.h>

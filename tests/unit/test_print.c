@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Canonical YAML and JSON: exact texts, quoting that comes back as it was, and that every default in the schema is
  * canonical. */
-/* LINK: config/print.c config/diff.c config/config.c config/decode.c config/diag.c config/schema.c config/types.c config/types_bgp.c config/types_net.c config/types_text.c config/text.c config/yaml.c config/text.c tests/lib/config_fixture.c */
+/* LINK: config/print.c config/diff.c config/config.c config/decode.c config/diag.c config/schema.c config/types.c config/types_bgp.c config/types_net.c config/types_policy.c config/endpoint.c config/types_text.c config/text.c config/yaml.c config/text.c tests/lib/config_fixture.c */
 /* LIBS: libfyaml jansson */
 #include <setjmp.h>
 #include <stdarg.h>

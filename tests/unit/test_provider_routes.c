@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* What a session was told beside what its provider takes: warned of from 75 % on, both families together. */
-/* LINK: routing/bgp_shape.c config/schema.c config/diag.c config/types.c config/types_bgp.c config/types_net.c config/types_text.c */
+/* LINK: routing/bgp_shape.c config/schema.c config/diag.c config/types.c config/types_bgp.c config/types_net.c config/types_policy.c config/endpoint.c config/types_text.c */
 /* LIBS: jansson */
 #include <setjmp.h>
 #include <stdarg.h>

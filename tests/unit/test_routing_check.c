@@ -3,7 +3,7 @@
  * Routing's own rules: what is right, near to what is wrong (the wrong side stands in config/examples/bad, each with
  * its text), what an error elsewhere must not cause, and how policies count.
  */
-/* LINK: routing/routing_check.c routing/neighbor_check.c routing/policy_check.c routing/policy_eval.c routing/preset_check.c routing/evpn_check.c routing/session.c config/preset.c overlay/mtu.c gateway/engine/facts.c config/config.c config/decode.c config/diag.c config/hint.c config/schema.c config/text.c config/types.c config/types_bgp.c config/types_net.c config/types_text.c config/yaml.c */
+/* LINK: routing/routing_check.c routing/neighbor_check.c routing/policy_check.c routing/policy_eval.c routing/preset_check.c routing/evpn_check.c routing/session.c config/preset.c overlay/mtu.c gateway/engine/facts.c config/config.c config/decode.c config/diag.c config/hint.c config/schema.c config/text.c config/types.c config/types_bgp.c config/types_net.c config/types_policy.c config/endpoint.c config/types_text.c config/yaml.c */
 /* LIBS: libfyaml jansson */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* What FRR 8.4.4 really said (tests/unit/frr), told in the words of a config; and the kernel against it. */
-/* LINK: routing/bgp_shape.c routing/bgp_prefixes_shape.c routing/bfd_shape.c routing/routes_shape.c routing/evpn_shape.c routing/zebra_parse.c routing/fib_diff.c overlay/model.c routing/session.c config/preset.c overlay/mtu.c gateway/engine/facts.c tests/lib/config_fixture.c config/print.c config/config.c config/decode.c config/diag.c config/hint.c config/schema.c config/text.c config/types.c config/types_bgp.c config/types_net.c config/types_text.c config/yaml.c */
+/* LINK: routing/bgp_shape.c routing/bgp_prefixes_shape.c routing/bfd_shape.c routing/routes_shape.c routing/evpn_shape.c routing/zebra_parse.c routing/fib_diff.c overlay/model.c routing/session.c config/preset.c overlay/mtu.c gateway/engine/facts.c tests/lib/config_fixture.c config/print.c config/config.c config/decode.c config/diag.c config/hint.c config/schema.c config/text.c config/types.c config/types_bgp.c config/types_net.c config/types_policy.c config/endpoint.c config/types_text.c config/yaml.c */
 /* LIBS: jansson libfyaml */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -13,7 +13,7 @@
 #include "gateway/base/arena.h"
 #include "gateway/base/str.h"
 
-/* LINK: config/diag.c config/schema.c config/types.c config/types_bgp.c config/types_net.c config/types_text.c */
+/* LINK: config/diag.c config/schema.c config/types.c config/types_bgp.c config/types_net.c config/types_policy.c config/endpoint.c config/types_text.c */
 
 typedef void (*row_fn)(const struct object_type *object, const struct field *field);
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Secret files: what is in them comes out whole and alone, and what is no password is refused by the same rule. */
-/* LINK: config/secret.c config/config.c config/decode.c config/diag.c config/hint.c config/schema.c config/text.c config/types.c config/types_bgp.c config/types_net.c config/types_text.c config/yaml.c */
+/* LINK: config/secret.c config/config.c config/decode.c config/diag.c config/hint.c config/schema.c config/text.c config/types.c config/types_bgp.c config/types_net.c config/types_policy.c config/endpoint.c config/types_text.c config/yaml.c */
 /* LIBS: libfyaml jansson */
 #include <errno.h>
 #include <setjmp.h>

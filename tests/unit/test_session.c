@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* All sessions of a config, with every default filled in, each as one line of text. */
-/* LINK: routing/session.c config/preset.c overlay/mtu.c gateway/engine/facts.c tests/lib/config_fixture.c config/print.c config/config.c config/decode.c config/diag.c config/hint.c config/schema.c config/text.c config/types.c config/types_bgp.c config/types_net.c config/types_text.c config/yaml.c */
+/* LINK: routing/session.c config/preset.c overlay/mtu.c gateway/engine/facts.c tests/lib/config_fixture.c config/print.c config/config.c config/decode.c config/diag.c config/hint.c config/schema.c config/text.c config/types.c config/types_bgp.c config/types_net.c config/types_policy.c config/endpoint.c config/types_text.c config/yaml.c */
 /* LIBS: libfyaml jansson */
 #include <setjmp.h>
 #include <stdarg.h>
