@@ -3,6 +3,7 @@
 #include "gateway/audit/audit.h"
 #include "gateway/nft/nft.h"
 #include "gateway/nft/nft_subsystem.h"
+#include "gateway/policy/policy_render.h"
 #include "overlay/overlay.h"
 
 void nft_desired(const struct config *cfg, const struct facts *facts, struct nft_model *m)
@@ -12,5 +13,6 @@ void nft_desired(const struct config *cfg, const struct facts *facts, struct nft
 	spread_render(cfg, m);
 	bridge_render(cfg, facts, m);
 	audit_render(cfg, m);
+	policy_render(cfg, facts, m);
 	nft_model_seal(m);
 }

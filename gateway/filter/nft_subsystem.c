@@ -55,6 +55,7 @@ static int plan(const struct config *cfg, const struct facts *facts, const void 
 {
 	struct nft_model *want = new_model(ret->arena);
 
+	want->have = observed;
 	nft_desired(cfg, facts, want);
 	nft_plan(want, observed, ret);
 	return 0;

@@ -24,6 +24,9 @@ struct nft_elem {
 	const char *text;	  /* as in nft syntax: `10.0.0.1 . 10010`, `"vx10010"`; only in a wanted model */
 	uint8_t key[NFT_KEY_MAX]; /* as the kernel has it: network order, each part padded to 4 bytes */
 	uint8_t key_len;
+	bool is_end;		 /* observed, before sealing: the first key behind a range, and no element */
+	const uint8_t *key_end;	 /* of a set with intervals: the last key of the range, as long as key; else NULL */
+	const char *data;	 /* of a map: "goto rule_10", "accept", or a number in decimal; else NULL */
 	uint64_t packets, bytes; /* observed only: of sets with counters */
 };
 
@@ -32,6 +35,7 @@ struct nft_set {
 	const char *spec;	/* the body of its declaration: "typeof ip saddr . @th,96,24", "type ifname; counter" */
 	const char *object;	/* what its elements are about, for plan texts: "the VXLAN sources" */
 	uint64_t hash;		/* wanted: of spec; observed: from the comment, 0 if there is none */
+	bool has_ends;		/* observed: ranges of one part, whose ends are listed too */
 	struct nft_elem *elems; /* sorted by key */
 	size_t n_elems, cap_elems;
 };
@@ -51,6 +55,12 @@ struct nft_chain {
 	size_t n_rules, cap_rules;
 };
 
+/* A named counter: rules refer to it, and it outlives them. */
+struct nft_counter {
+	const char *name;
+	uint64_t packets, bytes; /* observed only */
+};
+
 struct nft_table {
 	const char *family;    /* "inet", "bridge", "netdev" */
 	const char *name;      /* starts with "fairway_" */
@@ -58,6 +68,8 @@ struct nft_table {
 	bool dormant;	       /* observed: somebody switched it off */
 	struct nft_set **sets; /* sorted by name once nft_model_seal() ran */
 	size_t n_sets, cap_sets;
+	struct nft_counter *counters; /* sorted by name once sealed */
+	size_t n_counters, cap_counters;
 	struct nft_chain **chains; /* in order of declaration: a chain before those that jump to it */
 	size_t n_chains, cap_chains;
 };
@@ -66,6 +78,7 @@ struct nft_model {
 	struct arena *arena;
 	struct nft_table **tables; /* sorted by family, name once sealed */
 	size_t n_tables, cap_tables;
+	const struct nft_model *have; /* wanted: what is observed now, for who carries something on; NULL: not known */
 };
 
 #define NFT_TABLE_PREFIX "fairway_"
@@ -88,6 +101,13 @@ struct nft_chain *nft_add_chain(struct nft_model *m, struct nft_table *t, const 
 void nft_add_rule(struct nft_model *m, struct nft_chain *c, const char *fmt, ...) __attribute__((format(printf, 3, 4)));
 void nft_add_elem(struct nft_model *m, struct nft_set *s, const void *key, size_t len, const char *fmt, ...)
 	__attribute__((format(printf, 5, 6)));
+/*
+ * An element of a map, or of a set with intervals. A spec with ":" is a map: "typeof iifname : verdict". data as in
+ * struct nft_elem, NULL for a set. key_end: the last key of a range, NULL where the set has no intervals.
+ */
+void nft_add_map_elem(struct nft_model *m, struct nft_set *s, const void *key, size_t len, const void *key_end,
+	const char *data, const char *fmt, ...) __attribute__((format(printf, 7, 8)));
+struct nft_counter *nft_add_counter(struct nft_model *m, struct nft_table *t, const char *name);
 /* The same for what was observed: no texts; the caller fills in the rest before the next add. len <= NFT_KEY_MAX. */
 struct nft_rule *nft_add_observed_rule(struct nft_model *m, struct nft_chain *c, uint64_t hash);
 struct nft_elem *nft_add_observed_elem(struct nft_model *m, struct nft_set *s, const void *key, size_t len);
@@ -100,11 +120,19 @@ void nft_model_seal(struct nft_model *m);
 const struct nft_table *nft_model_table(const struct nft_model *m, const char *family, const char *name);
 const struct nft_set *nft_table_set(const struct nft_table *t, const char *name);
 const struct nft_chain *nft_table_chain(const struct nft_table *t, const char *name);
+const struct nft_counter *nft_table_counter(const struct nft_table *t, const char *name);
+
+/* Of a spec: has its set data? Ranges? More than one part, whose ranges the kernel takes with both ends? */
+bool nft_spec_is_map(const char *spec);
+bool nft_spec_has_intervals(const char *spec);
+bool nft_spec_is_concat(const char *spec);
 
 /* Key bytes of an interface name element, and of a 24-bit raw payload such as a VNI, each with its padding. */
 void nft_key_ifname(const char *ifname, uint8_t ret[16]);
 void nft_key_u24(uint32_t value, uint8_t ret[4]);
 int nft_key_cmp(const struct nft_elem *a, const struct nft_elem *b);
+/* By key, then by all else that an element is. */
+int nft_elem_cmp(const struct nft_elem *a, const struct nft_elem *b);
 
 /* The comment of a declaration with this hash, and back: 0 if text is no comment of ours. */
 enum { NFT_COMMENT_MAX = 20 };

@@ -10,20 +10,25 @@
 #include <arpa/inet.h>
 #include <errno.h>
 #include <libmnl/libmnl.h>
+#include <linux/netfilter.h>
 #include <linux/netfilter/nf_tables.h>
 #include <linux/netfilter/nfnetlink.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "gateway/base/cleanup.h"
+#include "gateway/base/str.h"
 #include "gateway/engine/plan.h"
 #include "gateway/engine/txn.h"
 #include "gateway/nft/nft.h"
 #include "gateway/nft/nft_parse.h"
 
 enum {
-	ELEMS_PER_MESSAGE = 500,		       /* a nest of attributes ends at 64 KiB */
-	ELEM_SIZE = 3 * MNL_ATTR_HDRLEN + NFT_KEY_MAX, /* at most */
+	ELEMS_PER_MESSAGE = 100, /* a nest of attributes ends at 64 KiB */
+	CHAIN_MAX = 128,	 /* of a chain's name, with room */
+	/* At most: key and end of the key, datum, and for a range its end besides. */
+	ELEM_SIZE = 2 * (12 * MNL_ATTR_HDRLEN + 2 * NFT_KEY_MAX + CHAIN_MAX),
 	MESSAGE_SIZE = 1024, /* headers, and the names of table and set: at most 256 bytes each */
 };
 
@@ -75,24 +80,100 @@ static void put_bracket(struct batch *b, uint16_t type)
 	message_end(b, nlh);
 }
 
+static void put_key(struct nlmsghdr *nlh, uint16_t type, const void *key, size_t len)
+{
+	struct nlattr *nest = mnl_attr_nest_start(nlh, type);
+
+	mnl_attr_put(nlh, NFTA_DATA_VALUE, len, key);
+	mnl_attr_nest_end(nlh, nest);
+}
+
+static const struct {
+	const char *word;
+	int32_t code;
+	bool has_chain;
+} verdicts[] = {
+	{"accept", NF_ACCEPT, false}, {"drop", NF_DROP, false}, {"goto ", NFT_GOTO, true}, {"jump ", NFT_JUMP, true}};
+
+static bool put_verdict(struct nlmsghdr *nlh, const char *data)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(verdicts); i++) {
+		struct nlattr *nest;
+
+		if (verdicts[i].has_chain ? !str_starts(data, verdicts[i].word) : !str_eq(data, verdicts[i].word))
+			continue;
+		nest = mnl_attr_nest_start(nlh, NFTA_DATA_VERDICT);
+		mnl_attr_put_u32(nlh, NFTA_VERDICT_CODE, htonl((uint32_t)verdicts[i].code));
+		if (verdicts[i].has_chain)
+			mnl_attr_put_strz(nlh, NFTA_VERDICT_CHAIN, data + strlen(verdicts[i].word));
+		mnl_attr_nest_end(nlh, nest);
+		return true;
+	}
+	return false;
+}
+
+/* A number is as long as what it is for. */
+static void put_data(struct nlmsghdr *nlh, const struct nft_set *set, const char *data)
+{
+	struct nlattr *nest = mnl_attr_nest_start(nlh, NFTA_SET_ELEM_DATA);
+	uint32_t number = (uint32_t)strtoul(data, NULL, 10);
+	uint16_t zone = (uint16_t)number;
+
+	if (!put_verdict(nlh, data)) {
+		if (strstr(set->spec, ": ct zone"))
+			mnl_attr_put(nlh, NFTA_DATA_VALUE, sizeof(zone), &zone);
+		else
+			mnl_attr_put(nlh, NFTA_DATA_VALUE, sizeof(number), &number);
+	}
+	mnl_attr_nest_end(nlh, nest);
+}
+
+/* The end of a range of one part is an element of its own: the first key behind it, if there is one. */
+static void put_range_end(struct nlmsghdr *nlh, const struct nft_elem *e)
+{
+	uint8_t key[NFT_KEY_MAX];
+	struct nlattr *elem;
+	size_t i = e->key_len;
+
+	memcpy(key, e->key_end, e->key_len);
+	while (i > 0 && ++key[i - 1] == 0)
+		i--;
+	if (i == 0)
+		return;
+	elem = mnl_attr_nest_start(nlh, NFTA_LIST_ELEM);
+	put_key(nlh, NFTA_SET_ELEM_KEY, key, e->key_len);
+	mnl_attr_put_u32(nlh, NFTA_SET_ELEM_FLAGS, htonl(NFT_SET_ELEM_INTERVAL_END));
+	mnl_attr_nest_end(nlh, elem);
+}
+
+static void put_elem(struct nlmsghdr *nlh, const struct nft_set *set, const struct nft_elem *e, bool add)
+{
+	bool concat = nft_spec_is_concat(set->spec);
+	struct nlattr *elem = mnl_attr_nest_start(nlh, NFTA_LIST_ELEM);
+
+	put_key(nlh, NFTA_SET_ELEM_KEY, e->key, e->key_len);
+	if (e->key_end && concat)
+		put_key(nlh, NFTA_SET_ELEM_KEY_END, e->key_end, e->key_len);
+	if (e->data && add)
+		put_data(nlh, set, e->data);
+	mnl_attr_nest_end(nlh, elem);
+	if (e->key_end && !concat)
+		put_range_end(nlh, e);
+}
+
 static void put_elems(struct batch *b, const struct nft_step *step, const struct nft_elem *elems, size_t n)
 {
 	bool add = step->op == NFT_ADD_ELEMS;
 	struct nlmsghdr *nlh = message_begin(b,
 		(uint16_t)(NFNL_SUBSYS_NFTABLES << 8 | (add ? NFT_MSG_NEWSETELEM : NFT_MSG_DELSETELEM)),
 		add ? NLM_F_CREATE : 0, nft_family_number(step->table->family));
-	struct nlattr *list, *elem, *key;
+	struct nlattr *list;
 
 	mnl_attr_put_strz(nlh, NFTA_SET_ELEM_LIST_TABLE, step->table->name);
 	mnl_attr_put_strz(nlh, NFTA_SET_ELEM_LIST_SET, step->set->name);
 	list = mnl_attr_nest_start(nlh, NFTA_SET_ELEM_LIST_ELEMENTS);
-	for (size_t i = 0; i < n; i++) {
-		elem = mnl_attr_nest_start(nlh, NFTA_LIST_ELEM);
-		key = mnl_attr_nest_start(nlh, NFTA_SET_ELEM_KEY);
-		mnl_attr_put(nlh, NFTA_DATA_VALUE, elems[i].key_len, elems[i].key);
-		mnl_attr_nest_end(nlh, key);
-		mnl_attr_nest_end(nlh, elem);
-	}
+	for (size_t i = 0; i < n; i++)
+		put_elem(nlh, step->set, &elems[i], add);
 	mnl_attr_nest_end(nlh, list);
 	message_end(b, nlh);
 }

@@ -115,7 +115,57 @@ void nft_add_elem(struct nft_model *m, struct nft_set *s, const void *key, size_
 	va_end(ap);
 }
 
+void nft_add_map_elem(struct nft_model *m, struct nft_set *s, const void *key, size_t len, const void *key_end,
+	const char *data, const char *fmt, ...)
+{
+	struct nft_elem *e = nft_add_observed_elem(m, s, key, len);
+	va_list ap;
+
+	e->key_end = key_end ? arena_memdup(m->arena, key_end, len) : NULL;
+	e->data = data ? arena_strdup(m->arena, data) : NULL;
+	va_start(ap, fmt);
+	e->text = format(m->arena, fmt, ap);
+	va_end(ap);
+}
+
+struct nft_counter *nft_add_counter(struct nft_model *m, struct nft_table *t, const char *name)
+{
+	t->counters = arena_grow(m->arena, t->counters, t->n_counters, &t->cap_counters, sizeof(*t->counters));
+	t->counters[t->n_counters].name = arena_strdup(m->arena, name);
+	return &t->counters[t->n_counters++];
+}
+
+/* --- specs --- */
+
+bool nft_spec_is_map(const char *spec)
+{
+	return memchr(spec, ':', strcspn(spec, ";")) != NULL;
+}
+
+bool nft_spec_has_intervals(const char *spec)
+{
+	return strstr(spec, "flags interval") != NULL;
+}
+
+bool nft_spec_is_concat(const char *spec)
+{
+	const char *dot = strstr(spec, " . ");
+
+	return dot && (size_t)(dot - spec) < strcspn(spec, ":;");
+}
+
 /* --- sealing and finding --- */
+
+int nft_elem_cmp(const struct nft_elem *a, const struct nft_elem *b)
+{
+	int c = nft_key_cmp(a, b);
+
+	if (c == 0)
+		c = (a->key_end != NULL) - (b->key_end != NULL);
+	if (c == 0 && a->key_end)
+		c = memcmp(a->key_end, b->key_end, a->key_len);
+	return c ? c : str_cmp(a->data, b->data);
+}
 
 int nft_key_cmp(const struct nft_elem *a, const struct nft_elem *b)
 {
@@ -124,9 +174,18 @@ int nft_key_cmp(const struct nft_elem *a, const struct nft_elem *b)
 	return c ? c : (int)a->key_len - (int)b->key_len;
 }
 
+/* The end of a range stands before what begins there. */
 static int elem_cmp(const void *a, const void *b)
 {
-	return nft_key_cmp(a, b);
+	const struct nft_elem *x = a, *y = b;
+	int c = nft_key_cmp(x, y);
+
+	return c ? c : (int)y->is_end - (int)x->is_end;
+}
+
+static int counter_cmp(const void *a, const void *b)
+{
+	return strcmp(((const struct nft_counter *)a)->name, ((const struct nft_counter *)b)->name);
 }
 
 static int set_cmp(const void *pa, const void *pb)
@@ -150,11 +209,50 @@ static void sort(void *array, size_t n, size_t size, int (*cmp)(const void *, co
 		qsort(array, n, size, cmp);
 }
 
-static void seal_set(struct nft_set *s)
+/* The key before this one, in arena. */
+static const uint8_t *key_before(const uint8_t *key, size_t len, struct arena *arena)
+{
+	uint8_t *before = arena_memdup(arena, key, len);
+
+	for (size_t i = len; i-- > 0;)
+		if (before[i]-- != 0)
+			break;
+	return before;
+}
+
+/* The kernel lists where ranges of one part begin and where they end; a range to the end of all has no end. */
+static void join_ranges(struct nft_model *m, struct nft_set *s)
+{
+	struct nft_elem *open = NULL;
+	size_t kept = 0;
+
+	for (size_t i = 0; i < s->n_elems; i++) {
+		const struct nft_elem *e = &s->elems[i];
+
+		if (open)
+			open->key_end = key_before(e->key, e->key_len, m->arena);
+		open = NULL;
+		if (e->is_end)
+			continue;
+		s->elems[kept] = *e;
+		open = &s->elems[kept++];
+	}
+	if (open) {
+		uint8_t *last = arena_alloc(m->arena, open->key_len);
+
+		memset(last, 0xff, open->key_len);
+		open->key_end = last;
+	}
+	s->n_elems = kept;
+}
+
+static void seal_set(struct nft_model *m, struct nft_set *s)
 {
 	size_t kept = 0;
 
 	sort(s->elems, s->n_elems, sizeof(*s->elems), elem_cmp);
+	if (s->has_ends)
+		join_ranges(m, s);
 	for (size_t i = 0; i < s->n_elems; i++)
 		if (kept == 0 || nft_key_cmp(&s->elems[kept - 1], &s->elems[i]) != 0)
 			s->elems[kept++] = s->elems[i];
@@ -168,8 +266,9 @@ void nft_model_seal(struct nft_model *m)
 		struct nft_table *t = m->tables[i];
 
 		sort(t->sets, t->n_sets, sizeof(void *), set_cmp);
+		sort(t->counters, t->n_counters, sizeof(*t->counters), counter_cmp);
 		for (size_t k = 0; k < t->n_sets; k++)
-			seal_set(t->sets[k]);
+			seal_set(m, t->sets[k]);
 	}
 }
 
@@ -195,6 +294,13 @@ const struct nft_chain *nft_table_chain(const struct nft_table *t, const char *n
 		if (str_eq(t->chains[i]->name, name))
 			return t->chains[i];
 	return NULL;
+}
+
+const struct nft_counter *nft_table_counter(const struct nft_table *t, const char *name)
+{
+	struct nft_counter key = {.name = name};
+
+	return t->n_counters ? bsearch(&key, t->counters, t->n_counters, sizeof(key), counter_cmp) : NULL;
 }
 
 /* --- keys --- */

@@ -15,6 +15,7 @@
 #include <linux/netfilter/nfnetlink.h>
 #include <string.h>
 
+#include "gateway/base/arena.h"
 #include "gateway/base/str.h"
 #include "gateway/nft/nft.h"
 
@@ -177,13 +178,16 @@ static int parse_set(const struct nlmsghdr *nlh, attrs_t attrs, struct nft_model
 {
 	struct nft_table *t = find_table(nlh, m, attrs[NFTA_SET_TABLE]);
 	const char *name = get_str(attrs[NFTA_SET_NAME]);
+	struct nft_set *s;
 
 	/* Anonymous sets belong to a rule, which vouches for them. */
 	if (!t || get_u32(attrs[NFTA_SET_FLAGS]) & NFT_SET_ANONYMOUS)
 		return 0;
 	if (!name)
 		return -EPROTO;
-	nft_add_set(m, t, name, NULL, NULL)->hash = get_hash(attrs[NFTA_SET_USERDATA], UDATA_SET_COMMENT);
+	s = nft_add_set(m, t, name, NULL, NULL);
+	s->hash = get_hash(attrs[NFTA_SET_USERDATA], UDATA_SET_COMMENT);
+	s->has_ends = (get_u32(attrs[NFTA_SET_FLAGS]) & (NFT_SET_INTERVAL | NFT_SET_CONCAT)) == NFT_SET_INTERVAL;
 	return 0;
 }
 
@@ -228,19 +232,77 @@ static int parse_rule(const struct nlmsghdr *nlh, attrs_t attrs, struct nft_mode
 	return 0;
 }
 
+/* The datum as a renderer would write it; NULL if it is none that we write. In arena. */
+static const char *parse_data(const struct nlattr *nest, struct arena *arena)
+{
+	attrs_t data, verdict;
+	const char *chain;
+	uint16_t number16;
+	uint32_t number;
+
+	collect_nested(nest, data);
+	if (data[NFTA_DATA_VALUE]) {
+		size_t len = mnl_attr_get_payload_len(data[NFTA_DATA_VALUE]);
+
+		if (len == sizeof(number16)) {
+			memcpy(&number16, mnl_attr_get_payload(data[NFTA_DATA_VALUE]), len);
+			return arena_printf(arena, "%u", number16);
+		}
+		if (len != sizeof(number))
+			return NULL;
+		memcpy(&number, mnl_attr_get_payload(data[NFTA_DATA_VALUE]), len);
+		return arena_printf(arena, "%u", number);
+	}
+	if (!data[NFTA_DATA_VERDICT])
+		return NULL;
+	collect_nested(data[NFTA_DATA_VERDICT], verdict);
+	chain = get_str(verdict[NFTA_VERDICT_CHAIN]);
+	switch ((int32_t)get_u32(verdict[NFTA_VERDICT_CODE])) {
+	case NF_ACCEPT:
+		return "accept";
+	case NF_DROP:
+		return "drop";
+	case NFT_GOTO:
+		return chain ? arena_printf(arena, "goto %s", chain) : NULL;
+	case NFT_JUMP:
+		return chain ? arena_printf(arena, "jump %s", chain) : NULL;
+	default:
+		return NULL;
+	}
+}
+
+/* The key in this attribute, if it is one of len bytes (0: of any length). */
+static const struct nlattr *key_value(const struct nlattr *attr, size_t len)
+{
+	attrs_t key;
+	size_t has;
+
+	if (!attr)
+		return NULL;
+	collect_nested(attr, key);
+	if (!key[NFTA_DATA_VALUE])
+		return NULL;
+	has = mnl_attr_get_payload_len(key[NFTA_DATA_VALUE]);
+	return has <= NFT_KEY_MAX && (len == 0 || has == len) ? key[NFTA_DATA_VALUE] : NULL;
+}
+
 static int parse_elem(const struct nlattr *nest, struct nft_model *m, struct nft_set *s)
 {
-	attrs_t attrs, key;
+	const struct nlattr *key, *key_end;
+	attrs_t attrs;
 	struct nft_elem *e;
 
 	collect_nested(nest, attrs);
-	if (!attrs[NFTA_SET_ELEM_KEY])
+	key = key_value(attrs[NFTA_SET_ELEM_KEY], 0);
+	if (!key)
 		return -EPROTO;
-	collect_nested(attrs[NFTA_SET_ELEM_KEY], key);
-	if (!key[NFTA_DATA_VALUE] || mnl_attr_get_payload_len(key[NFTA_DATA_VALUE]) > NFT_KEY_MAX)
-		return -EPROTO;
-	e = nft_add_observed_elem(
-		m, s, mnl_attr_get_payload(key[NFTA_DATA_VALUE]), mnl_attr_get_payload_len(key[NFTA_DATA_VALUE]));
+	e = nft_add_observed_elem(m, s, mnl_attr_get_payload(key), mnl_attr_get_payload_len(key));
+	e->is_end = get_u32(attrs[NFTA_SET_ELEM_FLAGS]) & NFT_SET_ELEM_INTERVAL_END;
+	key_end = key_value(attrs[NFTA_SET_ELEM_KEY_END], e->key_len);
+	if (key_end)
+		e->key_end = arena_memdup(m->arena, mnl_attr_get_payload(key_end), e->key_len);
+	if (attrs[NFTA_SET_ELEM_DATA])
+		e->data = parse_data(attrs[NFTA_SET_ELEM_DATA], m->arena);
 	parse_counter(attrs[NFTA_SET_ELEM_EXPR], &e->packets, &e->bytes);
 	return 0;
 }
@@ -267,6 +329,25 @@ static int parse_elems(const struct nlmsghdr *nlh, attrs_t attrs, struct nft_mod
 	for (size_t i = 0; i < t->n_sets; i++)
 		if (str_eq(t->sets[i]->name, set))
 			return parse_elem_list(list, m, t->sets[i]);
+	return 0;
+}
+
+/* Named counters; other objects are none of ours. */
+static int parse_object(const struct nlmsghdr *nlh, attrs_t attrs, struct nft_model *m)
+{
+	struct nft_table *t = find_table(nlh, m, attrs[NFTA_OBJ_TABLE]);
+	const char *name = get_str(attrs[NFTA_OBJ_NAME]);
+	struct nft_counter *c;
+	attrs_t counter;
+
+	if (!t || get_u32(attrs[NFTA_OBJ_TYPE]) != NFT_OBJECT_COUNTER)
+		return 0;
+	if (!name || !attrs[NFTA_OBJ_DATA])
+		return -EPROTO;
+	c = nft_add_counter(m, t, name);
+	collect_nested(attrs[NFTA_OBJ_DATA], counter);
+	c->packets = get_u64(counter[NFTA_COUNTER_PACKETS]);
+	c->bytes = get_u64(counter[NFTA_COUNTER_BYTES]);
 	return 0;
 }
 
@@ -298,6 +379,8 @@ int nft_parse(const struct nlmsghdr *nlh, struct nft_model *m)
 		return parse_rule(nlh, attrs, m);
 	case NFT_MSG_NEWSETELEM:
 		return parse_elems(nlh, attrs, m);
+	case NFT_MSG_NEWOBJ:
+		return parse_object(nlh, attrs, m);
 	default:
 		return 0;
 	}

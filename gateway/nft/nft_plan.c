@@ -18,6 +18,7 @@
 #include "gateway/engine/plan.h"
 
 enum {
+	RANK_DEL_FIRST,
 	RANK_ADD,
 	RANK_DEL,
 	RANK_TABLE
@@ -26,7 +27,8 @@ enum { TEXT_ELEMS = 3 }; /* named in a step's text; the rest is counted */
 
 /* --- what an element is called --- */
 
-enum part_kind { PART_IPV4, PART_IPV6, PART_IFNAME, PART_NUMBER };
+/* PART_HOST: a number in the machine's order, but where the set is one of ranges with several parts. */
+enum part_kind { PART_IPV4, PART_IPV6, PART_IFNAME, PART_NUMBER, PART_HOST, PART_PRIORITY };
 
 /* Of a set's spec: how each part of a key is called there, its kind and its bytes. */
 static const struct part {
@@ -46,12 +48,31 @@ static const struct part {
 	{"@th,96,24", PART_NUMBER, 3},
 	{"inet_service", PART_NUMBER, 2},
 	{"udp dport", PART_NUMBER, 2},
+	{"th dport", PART_NUMBER, 2},
+	{"@th,0,8", PART_NUMBER, 1},
+	{"meta l4proto", PART_NUMBER, 1},
+	{"meta sdifname", PART_IFNAME, 16},
+	{"ct mark", PART_HOST, 4},
+	{"meta priority", PART_PRIORITY, 4},
 };
 
-static void print_part(const struct part *part, const uint8_t *key, struct buf *out)
+static uint32_t number_of(const struct part *part, const uint8_t *key, bool network)
 {
-	char addr[INET6_ADDRSTRLEN];
 	uint32_t number = 0;
+
+	if (part->kind != PART_NUMBER && !network) {
+		memcpy(&number, key, sizeof(number));
+		return number;
+	}
+	for (size_t i = 0; i < part->len; i++)
+		number = number << 8 | key[i];
+	return number;
+}
+
+static void print_part(const struct part *part, const uint8_t *key, bool network, struct buf *out)
+{
+	uint32_t number = part->len <= 4 ? number_of(part, key, network) : 0;
+	char addr[INET6_ADDRSTRLEN];
 
 	switch (part->kind) {
 	case PART_IPV4:
@@ -64,9 +85,11 @@ static void print_part(const struct part *part, const uint8_t *key, struct buf *
 		buf_printf(out, "\"%.*s\"", (int)strnlen((const char *)key, part->len), (const char *)key);
 		return;
 	case PART_NUMBER:
-		for (size_t i = 0; i < part->len; i++)
-			number = number << 8 | key[i];
+	case PART_HOST:
 		buf_printf(out, "%" PRIu32, number);
+		return;
+	case PART_PRIORITY:
+		buf_printf(out, "%" PRIx32 ":%" PRIx32, number >> 16, number & 0xffff);
 	}
 }
 
@@ -80,6 +103,7 @@ static const struct part *find_part(const char *word, size_t len)
 
 bool nft_elem_print(const char *spec, const struct nft_elem *elem, struct buf *out)
 {
+	bool ranges = nft_spec_has_intervals(spec) && nft_spec_is_concat(spec);
 	size_t start = out->len, at = 0;
 	const char *p, *end;
 
@@ -89,7 +113,9 @@ bool nft_elem_print(const char *spec, const struct nft_elem *elem, struct buf *o
 		p = spec + strlen("type ");
 	else
 		return false;
-	end = p + strcspn(p, ";");
+	end = p + strcspn(p, ":;");
+	while (end > p && end[-1] == ' ')
+		end--;
 	while (p < end) {
 		const char *dot = memmem(p, (size_t)(end - p), " . ", 3), *next = dot ? dot : end;
 		const struct part *part = find_part(p, (size_t)(next - p));
@@ -98,7 +124,11 @@ bool nft_elem_print(const char *spec, const struct nft_elem *elem, struct buf *o
 			break;
 		if (at > 0)
 			buf_puts(out, " . ");
-		print_part(part, elem->key + at, out);
+		print_part(part, elem->key + at, ranges, out);
+		if (elem->key_end && memcmp(elem->key + at, elem->key_end + at, part->len) != 0) {
+			buf_putc(out, '-');
+			print_part(part, elem->key_end + at, ranges, out);
+		}
 		at += (part->len + 3U) & ~3U;
 		p = dot ? dot + 3 : end;
 	}
@@ -128,7 +158,7 @@ static size_t elems_without(const struct nft_set *a, const struct nft_set *b, st
 	for (size_t i = 0, k = 0; i < a->n_elems; i++) {
 		int c = 1;
 
-		while (k < b->n_elems && (c = nft_key_cmp(&b->elems[k], &a->elems[i])) < 0)
+		while (k < b->n_elems && (c = nft_elem_cmp(&b->elems[k], &a->elems[i])) < 0)
 			k++;
 		if (k == b->n_elems || c > 0)
 			lacks[n++] = a->elems[i];
@@ -177,8 +207,13 @@ static bool structure_differs(const struct nft_table *want, const struct nft_tab
 			return true;
 		}
 	}
-	if (have->n_sets != want->n_sets || have->n_chains != want->n_chains) {
-		buf_puts(why, "it has more sets or chains");
+	for (size_t i = 0; i < want->n_counters; i++)
+		if (!nft_table_counter(have, want->counters[i].name)) {
+			buf_printf(why, "counter %s is missing", want->counters[i].name);
+			return true;
+		}
+	if (have->n_sets != want->n_sets || have->n_chains != want->n_chains || have->n_counters != want->n_counters) {
+		buf_puts(why, "it has more sets, chains or counters");
 		return true;
 	}
 	return false;
@@ -211,7 +246,7 @@ static void plan_create(struct plan *plan, const struct nft_table *want)
 		n_elems == 1 ? "" : "s");
 }
 
-/* Counters of elements go on (print_set_elems()); those of rules, such as the guard's drops, begin again. */
+/* Counters of elements and named ones go on; those of rules, such as the guard's drops, begin again. */
 static void plan_replace(struct plan *plan, const struct nft_table *want, const struct nft_table *have, const char *why)
 {
 	struct nft_step *step = new_step(plan, NFT_REPLACE_TABLE, want);
@@ -226,6 +261,11 @@ static void plan_delete(struct plan *plan, const struct nft_table *have)
 		"delete");
 }
 
+static bool is_exclusive(const struct nft_set *set)
+{
+	return nft_spec_is_map(set->spec) || nft_spec_has_intervals(set->spec);
+}
+
 static void plan_elems(struct plan *plan, enum step_phase phase, const struct nft_step *step)
 {
 	struct buf names = {0};
@@ -237,8 +277,11 @@ static void plan_elems(struct plan *plan, enum step_phase phase, const struct nf
 	}
 	if (step->n_elems > TEXT_ELEMS)
 		buf_printf(&names, " and %zu more", step->n_elems - TEXT_ELEMS);
-	plan_add(plan, phase, add ? RANK_ADD : RANK_DEL, step->set->object, NULL, step, "%s %s", add ? "add" : "remove",
-		buf_str(&names));
+	plan_add(plan, phase,
+		add				  ? RANK_ADD
+			: is_exclusive(step->set) ? RANK_DEL_FIRST
+						  : RANK_DEL,
+		step->set->object, NULL, step, "%s %s", add ? "add" : "remove", buf_str(&names));
 	buf_free(&names);
 }
 
@@ -290,7 +333,8 @@ static bool all_printable(const struct set_change *change)
 
 /*
  * Where the table also gains elements, those that go wait for them, in the same transaction: an interface whose clamp
- * changes moves from one set to another, and is in one of them at any moment.
+ * changes moves from one set to another, and is in one of them at any moment. Of a map or a set of ranges they go
+ * first, as a key has one datum, and ranges must not overlap; it is still one transaction.
  */
 static void plan_table_elems(struct plan *plan, const struct nft_table *want, const struct nft_table *have)
 {
@@ -350,6 +394,12 @@ void nft_plan(const struct nft_model *want, const struct nft_model *have, struct
 
 /* --- commands --- */
 
+static void print_data(const struct nft_elem *e, struct buf *out)
+{
+	if (e->data)
+		buf_printf(out, " : %s", e->data);
+}
+
 /* `have`: the set that this one replaces, or NULL; a counter goes on from where it stands there. */
 static void print_set_elems(const struct nft_set *set, const struct nft_set *have, struct buf *out)
 {
@@ -363,6 +413,7 @@ static void print_set_elems(const struct nft_set *set, const struct nft_set *hav
 		if (have && k < have->n_elems && nft_key_cmp(&have->elems[k], e) == 0 && have->elems[k].packets > 0)
 			buf_printf(out, " counter packets %" PRIu64 " bytes %" PRIu64, have->elems[k].packets,
 				have->elems[k].bytes);
+		print_data(e, out);
 	}
 	if (set->n_elems > 0)
 		buf_puts(out, "\n\t\t}\n");
@@ -376,7 +427,7 @@ static void print_set(const struct nft_set *set, const struct nft_table *have, s
 	/* Counters can only be given to a set that has them; the same hash is the same spec. */
 	if (old && old->hash != set->hash)
 		old = NULL;
-	buf_printf(out, "\tset %s {\n", set->name);
+	buf_printf(out, "\t%s %s {\n", nft_spec_is_map(set->spec) ? "map" : "set", set->name);
 	for (const char *p = set->spec; *p;) {
 		size_t len = strcspn(p, ";");
 
@@ -402,6 +453,19 @@ static void print_chain(const struct nft_chain *c, struct buf *out)
 	buf_puts(out, "\t}\n");
 }
 
+/* They go on from where they stand. */
+static void print_counters(const struct nft_table *t, const struct nft_table *have, struct buf *out)
+{
+	for (size_t i = 0; i < t->n_counters; i++) {
+		const struct nft_counter *old = have ? nft_table_counter(have, t->counters[i].name) : NULL;
+
+		buf_printf(out, "\tcounter %s {\n", t->counters[i].name);
+		if (old)
+			buf_printf(out, "\t\tpackets %" PRIu64 " bytes %" PRIu64 "\n", old->packets, old->bytes);
+		buf_puts(out, "\t}\n");
+	}
+}
+
 /* `table` before `delete`: so that the delete does not fail where there is none. */
 static void print_replace(const struct nft_table *t, const struct nft_table *have, struct buf *out)
 {
@@ -410,6 +474,7 @@ static void print_replace(const struct nft_table *t, const struct nft_table *hav
 	buf_printf(out, "table %s %s\ndelete table %s %s\n", t->family, t->name, t->family, t->name);
 	buf_printf(
 		out, "table %s %s {\n\tcomment \"%s\"\n", t->family, t->name, nft_comment(nft_table_hash(t), comment));
+	print_counters(t, have, out);
 	for (size_t i = 0; i < t->n_sets; i++)
 		print_set(t->sets[i], have, out);
 	for (size_t i = 0; i < t->n_chains; i++)
@@ -423,6 +488,7 @@ static void print_elems_command(const char *verb, const struct nft_step *step, s
 	for (size_t i = 0; i < step->n_elems; i++) {
 		buf_putc(out, '\t');
 		print_elem(step->set, &step->elems[i], out);
+		print_data(&step->elems[i], out);
 		buf_puts(out, i + 1 < step->n_elems ? ",\n" : "\n");
 	}
 	buf_puts(out, "}\n");

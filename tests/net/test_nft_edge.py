@@ -120,8 +120,8 @@ DRIFT = {
     "chain made anew": (f"flush chain {G} input\ndelete chain {G} input\n"
                         f"add chain {G} input {{ type filter hook prerouting priority -10; }}", "chain input is another"),
     "policy changed": (f"chain {G} input {{ policy drop; }}", "the policy of chain input is drop"),
-    "chain added": (f"add chain {G} more", "it has more sets or chains"),
-    "set added": (f"add set {G} more {{ type ifname; }}", "it has more sets or chains"),
+    "chain added": (f"add chain {G} more", "it has more sets, chains or counters"),
+    "set added": (f"add set {G} more {{ type ifname; }}", "it has more sets, chains or counters"),
     "set made anew": (f"flush chain {G} input\ndelete set {G} sources4\nadd set {G} sources4 {{ typeof ip saddr . @th,96,24; }}",
                       "set sources4 is another"),
     "rule appended": (f"add rule {G} input counter", "the rules of chain input differ"),

@@ -348,10 +348,12 @@ static void test_chains_and_sets_differ(void **state)
 	assert_first_line(&want, &have, "+ table inet fairway_test: replace: chain input is missing [none]");
 	make_two(&want, &have);
 	(void)nft_add_chain(&have.m, have.table, "foreign", NULL);
-	assert_first_line(&want, &have, "+ table inet fairway_test: replace: it has more sets or chains [none]");
+	assert_first_line(
+		&want, &have, "+ table inet fairway_test: replace: it has more sets, chains or counters [none]");
 	make_two(&want, &have);
 	(void)nft_add_set(&have.m, have.table, "foreign", "type ifname", "x");
-	assert_first_line(&want, &have, "+ table inet fairway_test: replace: it has more sets or chains [none]");
+	assert_first_line(
+		&want, &have, "+ table inet fairway_test: replace: it has more sets, chains or counters [none]");
 	make_two(&want, &have);
 	(void)nft_add_set(&want.m, want.table, "another", "type ifname", "x");
 	assert_first_line(&want, &have, "+ table inet fairway_test: replace: set another is missing [none]");
@@ -375,7 +377,7 @@ static void test_elem_print(void **state)
 		{"type ifname", "vx1", 8, NULL},			/* too short */
 		{"type ipv4_addr", {10, 0, 0, 1, 0, 0, 0, 1}, 8, NULL}, /* too long */
 		{"type ether_addr", {1, 2, 3, 4, 5, 6}, 6, NULL},
-		{"typeof ip saddr . ct mark", {1}, 8, NULL},
+		{"typeof ip saddr . ct zone", {1}, 8, NULL},
 		{"elements", {1}, 4, NULL},
 	};
 
