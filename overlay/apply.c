@@ -231,7 +231,7 @@ static int link_change(struct applier *a, const struct overlay_step *os)
 {
 	const unsigned set =
 		os->change & (LA_MTU | LA_MAC | LA_ALIAS | LA_ADDRGEN | LA_MASTER | LA_PORT | LA_PORT_STATE);
-	const unsigned kind = os->change & (LA_VXLAN | LA_MCAST_SNOOP | LA_STP | LA_AGEING | LA_TABLE);
+	const unsigned kind = os->change & (LA_VXLAN | LA_MCAST_SNOOP | LA_STP | LA_AGEING | LA_NF_CALL | LA_TABLE);
 	const struct link *l = os->link;
 	uint32_t ifindex, master = 0;
 	int r = resolve(a, l->name, os->ifindex, &ifindex);

@@ -61,6 +61,10 @@ static void put_kind(struct nl_msg *msg, const struct link *l, unsigned attrs, b
 		msg_put_u32(msg, IFLA_BR_STP_STATE, l->stp);
 	if (l->kind == LINK_BRIDGE && attrs & LA_AGEING)
 		msg_put_u32(msg, IFLA_BR_AGEING_TIME, l->ageing);
+	if (l->kind == LINK_BRIDGE && attrs & LA_NF_CALL && (l->nf_call || !create)) {
+		msg_put_u8(msg, IFLA_BR_NF_CALL_IPTABLES, l->nf_call > 0);
+		msg_put_u8(msg, IFLA_BR_NF_CALL_IP6TABLES, l->nf_call > 0);
+	}
 	if (l->kind == LINK_VRF)
 		msg_put_u32(msg, IFLA_VRF_TABLE, l->table);
 	(void)nla_nest_end(msg, data);

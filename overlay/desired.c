@@ -491,10 +491,8 @@ static void want_fdbs(struct wish *w, const struct segment *seg, const char *lin
 		want_fdb(w, link, config_remote(w->cfg, seg->macs.v[i].remote), &seg->macs.v[i].mac, object);
 }
 
-/*
- * A bridge with the VXLAN device and the members as ports, all of one MTU; gateway addresses are the bridge's. Gives
- * the device that has the addresses.
- */
+/* A bridge with the VXLAN device and the members as ports, all of one MTU; gateway addresses are the bridge's. Gives
+ * the device that has the addresses. */
 static const char *want_bridged(
 	struct wish *w, const struct segment *seg, uint32_t mtu, const char *vrf, const char *object)
 {
@@ -509,7 +507,8 @@ static const char *want_bridged(
 		l->port_unusual = PORT_NO_LEARNING | (seg->neighbor_suppression ? PORT_NEIGH_SUPPRESS : 0U);
 	set_name(l->master, name);
 	l = want_device(w, LINK_BRIDGE, name, FAIRWAY_IFINDEX_BRIDGE | seg->vni, mtu, object);
-	l->attrs |= LA_MAC | LA_MCAST_SNOOP | LA_STP | LA_AGEING;
+	l->attrs |= LA_MAC | LA_MCAST_SNOOP | LA_STP | LA_AGEING | LA_NF_CALL;
+	l->nf_call = seg->filter && w->cfg->policy ? 2 : 0;
 	l->ageing = BRIDGE_AGEING;
 	l->mac = mac_addr_derive(w->cfg->system->hostname, seg->vni);
 	l->addrgen = segment_carries_ipv6(seg);

@@ -297,6 +297,8 @@ static unsigned differences(const struct link *want, const struct link *have, co
 		d |= LA_STP;
 	if (want->ageing != have->ageing)
 		d |= LA_AGEING;
+	if (want->nf_call != have->nf_call)
+		d |= LA_NF_CALL;
 	if (d & LA_MASTER & want->attrs) /* a new port begins anew */
 		return (d & want->attrs & have->attrs) | (want->port_unusual ? LA_PORT : 0U);
 	if (want->port_unusual != have->port_unusual)
@@ -377,6 +379,8 @@ static void text_bridging(struct buf *out, unsigned change, const struct link *w
 		buf_printf(out, ", spanning tree %s", want->stp ? "on" : "off");
 	if (change & LA_AGEING)
 		buf_printf(out, ", ageing time %" PRIu32 " s", want->ageing / 100);
+	if (change & LA_NF_CALL)
+		buf_printf(out, ", %sfiltered between its members", want->nf_call ? "" : "not ");
 	if (change & LA_PORT_STATE)
 		buf_printf(out, ", port forwards");
 	if (change & LA_PORT)

@@ -53,6 +53,7 @@ enum {
 	LA_STP = 1 << 10,	 /* bridge */
 	LA_AGEING = 1 << 11,	 /* bridge */
 	LA_PORT = 1 << 12,	 /* port of a bridge: its flags */
+	LA_NF_CALL = 1 << 14,	 /* bridge: its frames pass the inet hooks too, both families */
 	LA_PORT_STATE = 1 << 13, /* observed: only where the kernel itself would have it forwarding */
 };
 
@@ -85,6 +86,7 @@ struct link {
 	bool tx_csum;
 	bool mcast_snoop;
 	bool stp;
+	uint8_t nf_call; /* of how many families */
 	uint32_t ageing;
 	unsigned port_unusual; /* bits: rows of port_flags that are not as usual */
 	bool forwarding;       /* port of a bridge */

@@ -126,6 +126,8 @@ static void parse_bridge(struct nlattr *data, struct link *l)
 	l->mcast_snoop = get_u8(tb[IFLA_BR_MCAST_SNOOPING]);
 	l->stp = get_u32(tb[IFLA_BR_STP_STATE]);
 	l->ageing = get_u32(tb[IFLA_BR_AGEING_TIME]);
+	l->nf_call = (uint8_t)(!!get_u8(tb[IFLA_BR_NF_CALL_IPTABLES]) + !!get_u8(tb[IFLA_BR_NF_CALL_IP6TABLES]));
+	l->attrs |= tb[IFLA_BR_NF_CALL_IPTABLES] ? LA_NF_CALL : 0;
 	l->attrs |= (tb[IFLA_BR_MCAST_SNOOPING] ? LA_MCAST_SNOOP : 0) | (tb[IFLA_BR_STP_STATE] ? LA_STP : 0) |
 		(tb[IFLA_BR_AGEING_TIME] ? LA_AGEING : 0);
 }

@@ -73,7 +73,7 @@ static unsigned attrs_of(enum link_kind kind)
 	if (kind == LINK_VXLAN)
 		attrs |= LA_VXLAN | LA_TX_CSUM;
 	if (kind == LINK_BRIDGE)
-		attrs |= LA_MCAST_SNOOP | LA_STP | LA_AGEING;
+		attrs |= LA_MCAST_SNOOP | LA_STP | LA_AGEING | LA_NF_CALL;
 	if (kind == LINK_VRF)
 		attrs |= LA_TABLE;
 	return attrs;
@@ -126,6 +126,8 @@ static void set_attrs(struct fake_kernel *k, struct link *l, const struct link *
 		l->stp = to->stp;
 	if (change & LA_AGEING)
 		l->ageing = to->ageing;
+	if (change & LA_NF_CALL)
+		l->nf_call = to->nf_call;
 	if (change & LA_PORT)
 		l->port_unusual = to->port_unusual;
 	if (change & LA_PORT_STATE)
