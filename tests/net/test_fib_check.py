@@ -138,12 +138,11 @@ def checked(pair_of_frr):
 
 def test_what_is_broken_is_repaired(checked):
     route = f"route replace {PREFIX} proto bgp metric 20"
-    for breakage in (f"{route} via 172.31.1.2\n", f"{route} nexthop via 172.31.1.2 weight 3 nexthop via 172.31.2.2\n",
-                     "route add 198.51.100.0/24 proto bgp metric 20 via 172.31.1.2\n",
-                     "-6 route add fd00:99::/48 proto bgp metric 20 via fd00:31:1::2\n",
-                     "-6 route del fd00:77:2::/48 proto bgp\n-6 route add fd00:77:2::/48 proto bgp metric 20 via fd00:31:2::2\n"):
-        for command in breakage.splitlines():
-            netns.run("ip", *command.split(), ns=A)
+    for family, breakage in (("-4", f"{route} via 172.31.1.2\n"), ("-4", f"{route} nexthop via 172.31.1.2 weight 3 nexthop via 172.31.2.2\n"),
+                             ("-4", "route add 198.51.100.0/24 proto bgp metric 20 via 172.31.1.2\n"),
+                             ("-6", "route add fd00:99::/48 proto bgp metric 20 via fd00:31:1::2\n"),
+                             ("-6", "route del fd00:77:2::/48 proto bgp\nroute add fd00:77:2::/48 proto bgp metric 20 via fd00:31:2::2\n")):
+        netns.run("ip", family, "-batch", "-", ns=A, stdin=breakage)  # as one: zebra may write again what is gone for longer
         checked.wait_repaired()
     checked.bridge("replace", checked.mac, "dev", "vx10010", "dst", "10.9.9.9", "dynamic", "self", "extern_learn")
     checked.wait_repaired()
