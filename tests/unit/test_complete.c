@@ -68,7 +68,8 @@ static const char *help_of(const struct config *cfg, const char *list, const cha
 static void test_keys(void **state)
 {
 	(void)state;
-	assert_string_equal(after(NULL, ""), "system interfaces lines vtep remotes tenants segments routes bgp policy audit");
+	assert_string_equal(
+		after(NULL, ""), "system interfaces lines vtep remotes tenants segments routes bgp policy audit");
 	assert_string_equal(after(NULL, "s"), "system segments");
 	assert_string_equal(after(NULL, "system "), "hostname site role description");
 	assert_string_equal(after(NULL, "lines new b"), "bfd bgp");
