@@ -28,7 +28,7 @@ enum {
 	ELEMS_PER_MESSAGE = 100, /* a nest of attributes ends at 64 KiB */
 	CHAIN_MAX = 128,	 /* of a chain's name, with room */
 	/* At most: key and end of the key, datum, and for a range its end besides. */
-	ELEM_SIZE = 2 * (12 * MNL_ATTR_HDRLEN + 2 * NFT_KEY_MAX + CHAIN_MAX),
+	ELEM_SIZE = 2 * (12 * MNL_ATTR_HDRLEN + 2UL * NFT_KEY_MAX + CHAIN_MAX),
 	MESSAGE_SIZE = 1024, /* headers, and the names of table and set: at most 256 bytes each */
 };
 

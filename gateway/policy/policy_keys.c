@@ -55,10 +55,13 @@ void policy_run_parts(const struct policy_run *run, struct buf *out)
 /* As an identifier may have it. */
 static void put_clean(const char *text, struct buf *out)
 {
-	for (; *text; text++)
-		buf_putc(out,
-			strchr("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789.-_", *text) ? *text
-													   : '_');
+	static const char clean[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789.-_";
+
+	for (; *text; text++) {
+		const char *known = strchr(clean, *text);
+
+		buf_putc(out, known ? *known : '_');
+	}
 }
 
 void policy_wide_name(const struct policy_model *m, uint32_t set, bool is_from, struct buf *out)
