@@ -58,9 +58,10 @@ static void put_clean(const char *text, struct buf *out)
 	static const char clean[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789.-_";
 
 	for (; *text; text++) {
-		const char *known = strchr(clean, *text);
-
-		buf_putc(out, known ? *known : '_');
+		if (strchr(clean, *text))
+			buf_putc(out, *text);
+		else
+			buf_putc(out, '_');
 	}
 }
 
