@@ -74,6 +74,7 @@ static int adopt(struct daemon *d, uint64_t number)
 	if (cfg) {
 		d->revision = meta.number;
 		daemon_take_secrets(d, cfg);
+		daemon_take_prefixes(d, cfg);
 		engine_adopt(&d->engine, cfg, arena);
 	} else {
 		if (r != -ENOENT)
@@ -166,13 +167,16 @@ static void boot_file(struct daemon *d, bool again)
 void daemon_boot(struct daemon *d)
 {
 	note_pending(d);
+	d->engine.lenient = true;
 	adopt_stored(d);
 	boot_file(d, false);
+	d->engine.lenient = false;
 	if (!d->engine.running)
 		log_notice("nothing is configured; waiting for an apply, or for the file");
 	else if (d->boot_trouble)
 		log_notice("revision %llu stays in force", (unsigned long long)d->revision);
 	routing_watch_config(d);
+	prefix_watch_config(d);
 	auditor_config(d->auditor, d->engine.running);
 	if (!d->engine.converged)
 		(void)engine_reconcile(&d->engine);
@@ -181,5 +185,7 @@ void daemon_boot(struct daemon *d)
 
 void daemon_boot_again(struct daemon *d)
 {
+	d->engine.lenient = true;
 	boot_file(d, true);
+	d->engine.lenient = false;
 }

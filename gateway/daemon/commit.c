@@ -144,6 +144,7 @@ void daemon_commit(struct daemon *d, const struct config *cfg, struct arena *are
 	/* What the kernel has learned already counts from the start: a restart does not widen what fits no more. */
 	(void)pathmtu_refresh(cfg, &d->engine.facts, &changed);
 	daemon_take_secrets(d, cfg);
+	daemon_take_prefixes(d, cfg);
 	watch_listen(d);
 	d->engine.on_plan = keep_plan;
 	d->engine.on_plan_arg = ret;
@@ -156,6 +157,7 @@ void daemon_commit(struct daemon *d, const struct config *cfg, struct arena *are
 		d->boot_trouble = NULL;
 		d->boot_refused = d->boot_undone = false;
 		routing_watch_config(d);
+		prefix_watch_config(d);
 		auditor_config(d->auditor, d->engine.running);
 	}
 	(void)malloc_trim(0); /* a plan for a thousand segments is gone now */

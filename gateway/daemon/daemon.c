@@ -110,6 +110,15 @@ static bool open_routing(struct daemon *d)
 	return r == 0;
 }
 
+static bool open_prefixes(struct daemon *d)
+{
+	int r = prefix_watch_open(d);
+
+	if (r < 0)
+		log_error("no events of prefix files: %s", strerror(-r));
+	return r >= 0;
+}
+
 static bool open_audit(struct daemon *d)
 {
 	int r = auditor_open(&d->auditor);
@@ -124,7 +133,7 @@ static bool daemon_open(struct daemon *d)
 {
 	return lock_instance(d->options->instance, d->options->run_dir, &d->lock) && lock_network(&d->network_lock) &&
 		open_services(d) && open_store(d) && open_loop(d) && open_rpc(d) && open_watch(d) &&
-		drop_privileges() && open_routing(d) && open_audit(d);
+		drop_privileges() && open_routing(d) && open_prefixes(d) && open_audit(d);
 }
 
 static void daemon_close(struct daemon *d)
@@ -134,6 +143,7 @@ static void daemon_close(struct daemon *d)
 	if (d->links)
 		watch_close(d);
 	routing_watch_close(d);
+	prefix_watch_close(d);
 	sd_event_unref(d->event);
 	store_close(d->store);
 	engine_free(&d->engine);
@@ -146,7 +156,7 @@ static void daemon_close(struct daemon *d)
 
 int daemon_run(const struct options *options)
 {
-	struct daemon d = {.options = options, .lock = -1, .network_lock = -1, .started = time(NULL)};
+	struct daemon d = {.options = options, .lock = -1, .network_lock = -1, .prefix_fd = -1, .started = time(NULL)};
 	int status = EXIT_FAILURE;
 
 	(void)umask(077);

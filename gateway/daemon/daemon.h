@@ -50,6 +50,9 @@ struct daemon {
 	struct nft_monitor *nft;
 	struct toobig_watch *toobig; /* NULL: this kernel cannot */
 	struct snoop_watch *snoop;   /* likewise */
+	int prefix_fd;		     /* prefix_watch.c */
+	sd_event_source *prefix_io;
+	char *prefix_trouble; /* NULL, or which prefix files are no good */
 	sd_event_source *links_io, *nft_io, *toobig_io, *snoop_io, *snoop_age, *look, *paths;
 	uint64_t not_before;	      /* monotonic, microseconds: no look earlier than this */
 	uint64_t retry;		      /* back-off after a failed repair; 0: all is well */
@@ -108,6 +111,15 @@ void watch_soon(struct daemon *d);
 void watch_now(struct daemon *d);
 /* Takes in the events that wait, so that the engine knows whether anything has changed. */
 void watch_listen(struct daemon *d);
+
+/* --- prefix_watch.c --- */
+
+/* What is in the prefix files of cfg becomes a fact; of one that is no good, what was good last stays. */
+void daemon_take_prefixes(struct daemon *d, const struct config *cfg);
+int prefix_watch_open(struct daemon *d);
+void prefix_watch_close(struct daemon *d);
+/* Another config runs now: which files are watched. */
+void prefix_watch_config(struct daemon *d);
 
 /* --- routing_watch.c --- */
 

@@ -274,8 +274,11 @@ static void method_plan(void *context, struct rpc_call *call)
 			answer_plan(d, call, d->engine.running);
 		return;
 	}
-	if (candidate_take(d, call, &c))
+	if (candidate_take(d, call, &c)) {
+		if (call->peer->role == ROLE_ADMIN)
+			daemon_take_prefixes(d, c.cfg);
 		answer_plan(d, call, c.cfg);
+	}
 	candidate_free(&c);
 }
 
@@ -298,6 +301,7 @@ static json_t *trouble_json(const struct daemon *d)
 	add_lines(list, d->boot_trouble);
 	add_lines(list, d->file_trouble);
 	add_lines(list, d->engine.trouble);
+	add_lines(list, d->prefix_trouble);
 	if (auditor_trouble(d->auditor, audit, sizeof(audit)))
 		add_lines(list, audit);
 	return list;

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "config/config.h"
+#include "config/prefix_file.h"
 #include "config/secret.h"
 #include "gateway/base/arena.h"
 #include "gateway/base/cleanup.h"
@@ -63,6 +64,21 @@ static void take_secret(const char *path, const char *text, void *arg)
 	facts_set_secret(arg, path, text);
 }
 
+/* Each is good: the check has read it. */
+static void take_prefixes(const struct config *cfg, struct facts *facts)
+{
+	for (size_t i = 0; cfg->policy && i < cfg->policy->groups.n; i++) {
+		const char *file = cfg->policy->groups.v[i].file;
+		struct ip_prefix *v = NULL;
+		struct buf why = {0};
+		size_t n = 0;
+
+		if (file && prefix_file_read(file, &v, &n, &why) == 0)
+			(void)facts_set_prefixes(facts, file, v, n);
+		buf_free(&why);
+	}
+}
+
 static int print_plan(struct engine *e, const struct config *cfg)
 {
 	struct buf out = {0}, why = {0};
@@ -73,6 +89,7 @@ static int print_plan(struct engine *e, const struct config *cfg)
 	e->facts.has_vrf = overlay_probe_vrf();
 	(void)pathmtu_refresh(cfg, &e->facts, &changed);
 	(void)secret_read_all(cfg, take_secret, &e->facts);
+	take_prefixes(cfg, &e->facts);
 	plan_init(&plan);
 	r = engine_plan(e, cfg, &plan, &why);
 	if (r < 0)

@@ -33,6 +33,7 @@ struct engine {
 	bool undisturbed;
 	/* How it stands, for `show status`. */
 	bool converged;	    /* the last look found an empty plan */
+	bool lenient;	    /* a boot: a prefix file that is no good is warned of, what was good last counts */
 	bool facts_changed; /* set by who changed a fact: the next turn of the reconciler adapts, it repairs no drift */
 	uint64_t n_commits, n_repairs, n_adaptations;
 	time_t last_commit, last_repair;

@@ -8,6 +8,7 @@
 #include "config/config.h"
 #include "config/diag.h"
 #include "config/draft.h"
+#include "config/prefix_file.h"
 #include "config/secret.h"
 #include "gateway/engine/engine.h"
 
@@ -18,6 +19,8 @@ const struct config *engine_load(
 
 	if (draft.read && secrets)
 		secret_check(draft.read, diag);
+	if (draft.sound && secrets)
+		prefix_file_check(draft.sound, e->lenient, diag);
 	if (draft.sound)
 		engine_check(e, draft.sound, diag);
 	diag_sort(diag);

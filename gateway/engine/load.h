@@ -10,6 +10,7 @@ struct config;
 struct diag;
 struct engine;
 
-/* NULL if diag has an error. `secrets`: look at the secret files too. Everything is in `arena`. */
+/* NULL if diag has an error. `secrets`: look at the files that it names too, secrets and prefixes. Everything is in
+ * `arena`. */
 const struct config *engine_load(
 	const struct engine *e, const char *text, size_t len, bool secrets, struct arena *arena, struct diag *diag);

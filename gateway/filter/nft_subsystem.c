@@ -13,6 +13,7 @@
 #include "gateway/nft/nft.h"
 #include "gateway/nft/nft_kernel.h"
 #include "gateway/policy/policy.h"
+#include "gateway/policy/policy_render.h"
 
 /* The model lives in its own arena. */
 static struct nft_model *new_model(struct arena *arena)
@@ -37,6 +38,12 @@ static void check(const struct config *cfg, struct diag *diag)
 	policy_rules_check(cfg, diag);
 }
 
+/*
+ * An epoch of the policy must not come again while flows of it may be alive, also where the table that had it is gone.
+ * This is what the process has seen.
+ */
+static uint32_t last_epoch;
+
 static int observe(void **ret_observed)
 {
 	struct nft_model *m = new_model(arena_new());
@@ -46,6 +53,9 @@ static int observe(void **ret_observed)
 		observed_free(m);
 		return error;
 	}
+	if (policy_epoch_of(m) > 0)
+		last_epoch = policy_epoch_of(m);
+	m->last_epoch = last_epoch;
 	*ret_observed = m;
 	return 0;
 }

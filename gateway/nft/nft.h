@@ -35,6 +35,7 @@ struct nft_set {
 	const char *spec;	/* the body of its declaration: "typeof ip saddr . @th,96,24", "type ifname; counter" */
 	const char *object;	/* what its elements are about, for plan texts: "the VXLAN sources" */
 	uint64_t hash;		/* wanted: of spec; observed: from the comment, 0 if there is none */
+	bool last;		/* wanted: changes in place when all else has changed */
 	bool has_ends;		/* observed: ranges of one part, whose ends are listed too */
 	struct nft_elem *elems; /* sorted by key */
 	size_t n_elems, cap_elems;
@@ -50,6 +51,7 @@ struct nft_chain {
 	const char *name;
 	const char *hook; /* "type filter hook input priority 0; policy accept;", or NULL for a plain chain */
 	uint64_t hash;	  /* wanted: of hook; observed: from the comment, 0 if there is none */
+	bool last;	  /* wanted: changes in place when all else has changed */
 	bool drop;	  /* its policy; observed: as it is now */
 	struct nft_rule *rules;
 	size_t n_rules, cap_rules;
@@ -78,6 +80,7 @@ struct nft_model {
 	struct arena *arena;
 	struct nft_table **tables; /* sorted by family, name once sealed */
 	size_t n_tables, cap_tables;
+	uint32_t last_epoch;	      /* observed: of the policy, the last that was seen, now or before; 0: none */
 	const struct nft_model *have; /* wanted: what is observed now, for who carries something on; NULL: not known */
 };
 
@@ -142,13 +145,13 @@ uint64_t nft_table_hash(const struct nft_table *t);
 
 /* --- difference (pure) --- */
 
-enum nft_op { NFT_REPLACE_TABLE, NFT_DELETE_TABLE, NFT_ADD_ELEMS, NFT_DEL_ELEMS };
+enum nft_op { NFT_REPLACE_TABLE, NFT_CHANGE_TABLE, NFT_FINISH_TABLE, NFT_DELETE_TABLE, NFT_ADD_ELEMS, NFT_DEL_ELEMS };
 
 /* Payload of a step of the nft subsystem. */
 struct nft_step {
 	enum nft_op op;
 	const struct nft_table *table; /* wanted; for DELETE observed */
-	const struct nft_table *have;  /* REPLACE: what stands there, whose element counters live on; NULL if nothing */
+	const struct nft_table *have;  /* REPLACE, CHANGE, FINISH: what stands there; counters live on. NULL: nothing */
 	const struct nft_set *set;     /* ADD_ELEMS, DEL_ELEMS: wanted */
 	const struct nft_elem *elems;  /* ADD_ELEMS, DEL_ELEMS: for DEL observed, the text is made from the key */
 	size_t n_elems;
@@ -162,6 +165,25 @@ void nft_plan(const struct nft_model *want, const struct nft_model *have, struct
  * has a part whose printing is not known here.
  */
 bool nft_elem_print(const char *spec, const struct nft_elem *elem, struct buf *out);
+
+/* Can want be made of have chain by chain, without a moment of two tables? Neither spec nor hook of any may differ. */
+bool nft_can_change(const struct nft_table *want, const struct nft_table *have);
+/*
+ * In two transactions. First all that comes, beside what is there; then what goes, and the chains and sets that are to
+ * change last. So a packet on its way finds in no set less than either the old table or the new one has.
+ */
+enum nft_change { NFT_CHANGE_COMES, NFT_CHANGE_GOES };
+/* "2 chains, 1 set, 3 elements": what the commands would touch; nothing where there is nothing to do. */
+void nft_change_summary(
+	const struct nft_table *want, const struct nft_table *have, enum nft_change phase, struct buf *out);
+void nft_change_print(
+	const struct nft_table *want, const struct nft_table *have, enum nft_change phase, struct buf *out);
+
+/* Parts of the commands, for nft_change.c. */
+bool nft_same_rules(const struct nft_chain *want, const struct nft_chain *have);
+size_t nft_elems_without(const struct nft_set *a, const struct nft_set *b, struct nft_elem *lacks);
+void nft_elem_command(const char *verb, const struct nft_table *t, const struct nft_set *s, const struct nft_elem *v,
+	size_t n, struct buf *out);
 
 /* The nft commands of one step: for `nft -f`, golden files and the edge. */
 void nft_step_print(const struct nft_step *step, struct buf *out);

@@ -83,11 +83,16 @@ static int apply_tables(struct txn *txn, const struct step *const *steps, size_t
 	return txn_fail(txn, failed, -EIO, "nft: %s", buf_str(&reason));
 }
 
-static bool is_about_elems(const struct step *step)
+/* What may be one transaction: a change is finished in another than it began in. */
+enum kind { ABOUT_TABLES, ABOUT_ELEMS, FINISHES };
+
+static enum kind kind_of(const struct step *step)
 {
 	const struct nft_step *s = step->payload;
 
-	return s->op == NFT_ADD_ELEMS || s->op == NFT_DEL_ELEMS;
+	if (s->op == NFT_ADD_ELEMS || s->op == NFT_DEL_ELEMS)
+		return ABOUT_ELEMS;
+	return s->op == NFT_FINISH_TABLE ? FINISHES : ABOUT_TABLES;
 }
 
 int nft_apply(struct txn *txn, const struct step *const *steps, size_t n)
@@ -95,11 +100,12 @@ int nft_apply(struct txn *txn, const struct step *const *steps, size_t n)
 	int r = 0;
 
 	for (size_t i = 0, end; i < n && r == 0; i = end) {
-		bool elems = is_about_elems(steps[i]);
+		enum kind kind = kind_of(steps[i]);
 
-		for (end = i + 1; end < n && is_about_elems(steps[end]) == elems;)
+		for (end = i + 1; end < n && kind_of(steps[end]) == kind;)
 			end++;
-		r = elems ? nft_apply_elems(txn, steps + i, end - i) : apply_tables(txn, steps + i, end - i);
+		r = kind == ABOUT_ELEMS ? nft_apply_elems(txn, steps + i, end - i)
+					: apply_tables(txn, steps + i, end - i);
 	}
 	return r;
 }

@@ -21,7 +21,8 @@ enum {
 	RANK_DEL_FIRST,
 	RANK_ADD,
 	RANK_DEL,
-	RANK_TABLE
+	RANK_TABLE,
+	RANK_FINISH,
 };			 /* elements come before others go: what moves to another set is never in none */
 enum { TEXT_ELEMS = 3 }; /* named in a step's text; the rest is counted */
 
@@ -151,7 +152,7 @@ static void print_elem(const struct nft_set *set, const struct nft_elem *e, stru
 /* --- difference --- */
 
 /* Adds to `lacks` what of a is not in b. */
-static size_t elems_without(const struct nft_set *a, const struct nft_set *b, struct nft_elem *lacks)
+size_t nft_elems_without(const struct nft_set *a, const struct nft_set *b, struct nft_elem *lacks)
 {
 	size_t n = 0;
 
@@ -166,7 +167,7 @@ static size_t elems_without(const struct nft_set *a, const struct nft_set *b, st
 	return n;
 }
 
-static bool same_rules(const struct nft_chain *want, const struct nft_chain *have)
+bool nft_same_rules(const struct nft_chain *want, const struct nft_chain *have)
 {
 	if (want->n_rules != have->n_rules)
 		return false;
@@ -202,7 +203,7 @@ static bool structure_differs(const struct nft_table *want, const struct nft_tab
 			buf_printf(why, "the policy of chain %s is %s", w->name, h->drop ? "drop" : "accept");
 			return true;
 		}
-		if (!same_rules(w, h)) {
+		if (!nft_same_rules(w, h)) {
 			buf_printf(why, "the rules of chain %s differ", w->name);
 			return true;
 		}
@@ -255,6 +256,25 @@ static void plan_replace(struct plan *plan, const struct nft_table *want, const 
 	plan_add(plan, STEP_MAKE, RANK_TABLE, table_object(plan, want), NULL, step, "replace: %s", why);
 }
 
+/* In place, so that there is no moment with less than all of the old table or of the new one. */
+static void plan_change(struct plan *plan, const struct nft_table *want, const struct nft_table *have)
+{
+	static const enum nft_op ops[] = {[NFT_CHANGE_COMES] = NFT_CHANGE_TABLE, [NFT_CHANGE_GOES] = NFT_FINISH_TABLE};
+	static const char *const texts[] = {[NFT_CHANGE_COMES] = "change", [NFT_CHANGE_GOES] = "finish the change"};
+
+	for (enum nft_change phase = NFT_CHANGE_COMES; phase <= NFT_CHANGE_GOES; phase++) {
+		struct nft_step *step = new_step(plan, ops[phase], want);
+		struct buf what = {0};
+
+		step->have = have;
+		nft_change_summary(want, have, phase, &what);
+		if (what.len > 0)
+			plan_add(plan, STEP_MAKE, phase == NFT_CHANGE_COMES ? RANK_TABLE : RANK_FINISH,
+				table_object(plan, want), NULL, step, "%s: %s", texts[phase], buf_str(&what));
+		buf_free(&what);
+	}
+}
+
 static void plan_delete(struct plan *plan, const struct nft_table *have)
 {
 	plan_add(plan, STEP_REMOVE, RANK_TABLE, table_object(plan, have), NULL, new_step(plan, NFT_DELETE_TABLE, have),
@@ -298,7 +318,7 @@ static struct nft_elem *elems_array(struct plan *plan, const struct nft_set *a, 
 
 	if (!found)
 		abort();
-	*ret_n = elems_without(a, b, found);
+	*ret_n = nft_elems_without(a, b, found);
 	return arena_memdup(plan->arena, found, *ret_n * sizeof(*found));
 }
 
@@ -366,7 +386,9 @@ static void plan_table(struct plan *plan, const struct nft_table *want, const st
 	if (!have->ours)
 		plan_conflict(plan, table_object(plan, have),
 			"there is a table of this name that Fairway did not make; delete or rename it");
-	else if (structure_differs(want, have, &why))
+	else if (structure_differs(want, have, &why) && nft_can_change(want, have))
+		plan_change(plan, want, have);
+	else if (why.len > 0)
 		plan_replace(plan, want, have, buf_str(&why));
 	else
 		plan_table_elems(plan, want, have);
@@ -482,14 +504,15 @@ static void print_replace(const struct nft_table *t, const struct nft_table *hav
 	buf_puts(out, "}\n");
 }
 
-static void print_elems_command(const char *verb, const struct nft_step *step, struct buf *out)
+void nft_elem_command(const char *verb, const struct nft_table *t, const struct nft_set *s, const struct nft_elem *v,
+	size_t n, struct buf *out)
 {
-	buf_printf(out, "%s element %s %s %s {\n", verb, step->table->family, step->table->name, step->set->name);
-	for (size_t i = 0; i < step->n_elems; i++) {
+	buf_printf(out, "%s element %s %s %s {\n", verb, t->family, t->name, s->name);
+	for (size_t i = 0; i < n; i++) {
 		buf_putc(out, '\t');
-		print_elem(step->set, &step->elems[i], out);
-		print_data(&step->elems[i], out);
-		buf_puts(out, i + 1 < step->n_elems ? ",\n" : "\n");
+		print_elem(s, &v[i], out);
+		print_data(&v[i], out);
+		buf_puts(out, i + 1 < n ? ",\n" : "\n");
 	}
 	buf_puts(out, "}\n");
 }
@@ -500,13 +523,19 @@ void nft_step_print(const struct nft_step *step, struct buf *out)
 	case NFT_REPLACE_TABLE:
 		print_replace(step->table, step->have, out);
 		return;
+	case NFT_CHANGE_TABLE:
+		nft_change_print(step->table, step->have, NFT_CHANGE_COMES, out);
+		return;
+	case NFT_FINISH_TABLE:
+		nft_change_print(step->table, step->have, NFT_CHANGE_GOES, out);
+		return;
 	case NFT_DELETE_TABLE:
 		buf_printf(out, "delete table %s %s\n", step->table->family, step->table->name);
 		return;
 	case NFT_ADD_ELEMS:
-		print_elems_command("add", step, out);
+		nft_elem_command("add", step->table, step->set, step->elems, step->n_elems, out);
 		return;
 	case NFT_DEL_ELEMS:
-		print_elems_command("delete", step, out);
+		nft_elem_command("delete", step->table, step->set, step->elems, step->n_elems, out);
 	}
 }

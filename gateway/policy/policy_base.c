@@ -52,6 +52,8 @@ void policy_base_ends(struct rendering *r)
 	r->accepted = rendering_chain(r, "accepted");
 	r->denied = rendering_chain(r, "denied");
 	r->refused = rendering_chain(r, "refused");
+	/* A flow has the new epoch only when all of it was looked up under the new policy. */
+	r->accepted->last = r->denied->last = r->refused->last = true;
 	c = counted(r, POLICY_COUNTER_LIMITED);
 	log_if_asked(r, c, "limit");
 	rendering_rule(r, c, "goto denied");
@@ -178,11 +180,15 @@ static void add_known(struct rendering *r, const char *hook)
 void policy_base_hook(struct rendering *r, enum policy_hook hook)
 {
 	const char *name = policy_hook_name(hook);
-	const char *spec = arena_printf(r->m->arena, "type filter hook %s priority 0; policy %s;", name,
-		hook == POLICY_FORWARD ? "drop" : "accept");
+	/*
+	 * While a table is swapped, two chains stand in the hook, one of them without rules: its policy must not
+	 * decide. The last rule leads to an end of the way in any case.
+	 */
+	const char *spec = arena_printf(r->m->arena, "type filter hook %s priority 0; policy accept;", name);
 
 	add_known(r, name);
 	r->hooks[hook] = nft_add_chain(r->m, r->t, name, spec);
+	r->hooks[hook]->last = true;
 	rendering_note(r, spec);
 }
 
@@ -251,6 +257,8 @@ static uint32_t choose_epoch(const struct rendering *r)
 	const struct nft_set *s = identity_set(r->m->have);
 	uint32_t key[3], high = (uint32_t)(r->identity >> 32), low = (uint32_t)r->identity;
 
+	if (!s && r->m->have && r->m->have->last_epoch > 0)
+		return 1 + r->m->have->last_epoch % POLICY_EPOCH_MAX;
 	if (!s)
 		return 1 + low % POLICY_EPOCH_MAX;
 	memcpy(key, s->elems[0].key, sizeof(key));
@@ -298,6 +306,7 @@ void policy_base_epoch(struct rendering *r)
 	uint32_t key[3] = {(uint32_t)(r->identity >> 32), (uint32_t)r->identity, number};
 	struct nft_set *s = nft_add_set(r->m, r->t, "identity", identity_spec, "the policy's identity");
 
+	s->last = true;
 	nft_add_map_elem(r->m, s, key, sizeof(key), NULL, NULL, "%u . %u . %u", key[0], key[1], key[2]);
 	for (enum policy_hook hook = POLICY_FORWARD; hook < POLICY_HOOKS; hook++)
 		if (r->hooks[hook])

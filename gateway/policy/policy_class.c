@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "gateway/base/arena.h"
+#include "gateway/base/str.h"
 #include "gateway/policy/policy_model.h"
 #include "gateway/policy/policy_table.h"
 
@@ -24,7 +25,8 @@ struct border {
 struct sweep {
 	struct policy_classes *c;
 	struct arena *arena;
-	struct policy_table classes;
+	struct policy_table classes, numbers;
+	const struct policy_addrs *sets;
 	uint8_t family;
 	struct border *borders;
 	size_t n_borders;
@@ -89,7 +91,7 @@ static void sort_borders(struct sweep *s)
 
 static void mix(struct sweep *s, uint32_t set)
 {
-	uint64_t h = (set + UINT64_C(1)) * UINT64_C(0x9e3779b97f4a7c15);
+	uint64_t h = str_hash(s->sets[set].what) * UINT64_C(0x9e3779b97f4a7c15);
 
 	h = (h ^ h >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
 	h = (h ^ h >> 27) * UINT64_C(0x94d049bb133111eb);
@@ -114,23 +116,38 @@ static void cross(struct sweep *s, const struct border *b)
 	}
 }
 
+/*
+ * A class has the same number whenever the same sets make it, whatever else is in the policy: so a packet that has its
+ * class when the policy changes is not taken for another.
+ */
+static uint32_t class_number(struct sweep *s)
+{
+	uint32_t number = (s->hash.a ^ s->hash.b ^ s->hash.c) & INT32_MAX;
+
+	while (number == 0 || policy_table_get(&s->numbers, (struct policy_key){number, 0, 0}))
+		number = (number + 1) & INT32_MAX;
+	*policy_table_at(&s->numbers, (struct policy_key){number, 0, 0}) = 1;
+	return number;
+}
+
 static uint32_t open_class(struct sweep *s)
 {
-	uint32_t *at;
+	uint32_t *at, number;
 
 	if (s->n_open == 0)
 		return 0;
 	at = policy_table_at(&s->classes, s->hash);
 	if (*at)
 		return *at;
-	*at = ++s->c->n_classes;
+	*at = number = class_number(s);
+	s->c->n_classes++;
 	for (size_t i = 0; i < s->n_open; i++) {
 		struct policy_class_list *l = &s->c->sets[s->open[i]];
 
 		l->v = arena_grow(s->arena, l->v, l->n, &l->cap, sizeof(*l->v));
-		l->v[l->n++] = s->c->n_classes;
+		l->v[l->n++] = number;
 	}
-	return s->c->n_classes;
+	return number;
 }
 
 static void put128(u128 n, uint8_t ret[16])
@@ -190,6 +207,7 @@ static void sweep_family(struct sweep *s, const struct policy_addrs *sets, size_
 	size_t n = 0;
 
 	s->family = family;
+	s->sets = sets;
 	for (size_t i = 0; i < n_sets; i++)
 		n += 2 * (sets[i].n_own + sets[i].n_file);
 	s->borders = reallocarray(NULL, n + 1, sizeof(*s->borders));
@@ -217,7 +235,7 @@ static void sweep_family(struct sweep *s, const struct policy_addrs *sets, size_
 void policy_classes_make(
 	const struct policy_addrs *sets, size_t n_sets, struct arena *arena, struct policy_classes *ret)
 {
-	struct sweep s = {.c = ret, .arena = arena, .classes = {.arena = arena}};
+	struct sweep s = {.c = ret, .arena = arena, .classes = {.arena = arena}, .numbers = {.arena = arena}};
 
 	*ret = (struct policy_classes){.n_sets = n_sets};
 	ret->sets = arena_array(arena, n_sets, sizeof(*ret->sets));

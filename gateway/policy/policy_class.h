@@ -24,7 +24,7 @@ struct policy_atom6 {
 };
 
 struct policy_class_list {
-	uint32_t *v; /* ascending */
+	uint32_t *v;
 	size_t n, cap;
 };
 
@@ -33,7 +33,7 @@ struct policy_classes {
 	size_t n_atoms4;
 	struct policy_atom6 *atoms6;
 	size_t n_atoms6;
-	uint32_t n_classes;		/* they are 1..n_classes */
+	size_t n_classes;		/* their numbers have 31 bits, and are never 0 */
 	struct policy_class_list *sets; /* for each set, its classes */
 	size_t n_sets;
 };

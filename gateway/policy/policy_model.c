@@ -219,6 +219,11 @@ static uint32_t add_group(struct making *mk, const struct access_group *g)
 		.what = arena_printf(mk->m->arena, "group %s", g->name), .own = g->prefixes.v, .n_own = g->prefixes.n};
 	const struct prefix_fact *file = g->file && mk->facts ? facts_prefixes(mk->facts, g->file) : NULL;
 
+	/* "storage" and "group:storage" are one set: classes are told apart by what sets are called. */
+	for (size_t i = 0; i < mk->m->n_addrs; i++)
+		if (str_eq(mk->m->addrs[i].what, a.what))
+			return (uint32_t)i;
+
 	if (file) {
 		a.file = file->v;
 		a.n_file = file->n;

@@ -126,7 +126,10 @@ static void add_wide(struct rendering *r, uint32_t set, bool is_from)
 		for (size_t i = 0; i < l->n; i++) {
 			char text[24];
 
-			(void)snprintf(text, sizeof(text), is_from ? "%u" : "0:%x", l->v[i]);
+			if (is_from)
+				(void)snprintf(text, sizeof(text), "%u", l->v[i]);
+			else
+				(void)snprintf(text, sizeof(text), "%x:%x", l->v[i] >> 16, l->v[i] & 0xffff);
 			rendering_elem(r, s, &l->v[i], sizeof(l->v[i]), NULL, NULL, text);
 		}
 	}

@@ -3,7 +3,7 @@
  * What the kernel says about nft tables, with any byte of it changed. The seeds are whole dumps of one kernel. What was
  * read must also plan and print without harm.
  */
-/* LINK: gateway/nft/nft_parse.c gateway/nft/nft_model.c gateway/nft/nft_plan.c gateway/engine/plan.c */
+/* LINK: gateway/nft/nft_parse.c gateway/nft/nft_model.c gateway/nft/nft_plan.c gateway/nft/nft_change.c gateway/engine/plan.c */
 /* LIBS: libmnl */
 #include <libmnl/libmnl.h>
 #include <stdbool.h>

@@ -18,6 +18,7 @@ FAIRWAY = ROOT / "build/fairway"
 BAD = ROOT / "config/examples/bad"
 GOOD = ROOT / "config/examples/good"
 SECRETS = "/etc/fairway/secrets/"
+GROUPS = "/etc/fairway/groups/"
 
 
 def check(path, memory=None):
@@ -45,14 +46,16 @@ def test_bad_files_are_whole():
 
 
 def with_secrets(path, folder):
-    """The example as it is, but its secrets are files of this test."""
+    """The example as it is, but its secrets and prefix files are files of this test."""
     text = path.read_bytes().decode()
     for name in re.findall(re.escape(SECRETS) + r"([\w.-]+)", text):
         secret = folder / name
         secret.write_text("secret\n")
         secret.chmod(0o600)
+    for name in re.findall(re.escape(GROUPS) + r"([\w.-]+)", text):
+        (folder / name).write_text("10.1.0.0/16\n")
     copy = folder / path.name
-    copy.write_bytes(text.replace(SECRETS, f"{folder}/").encode())
+    copy.write_bytes(text.replace(SECRETS, f"{folder}/").replace(GROUPS, f"{folder}/").encode())
     return copy
 
 

@@ -45,7 +45,7 @@ ONLY_INCLUDED_BY = {
 PURE = [
     "gateway/base/*.c", "config/*.c", "overlay/*_plan.c", "overlay/*_render.c", "overlay/*_check.c", "overlay/mtu.c", "overlay/snoop.c", "overlay/toobig.c",
     "overlay/model.c", "overlay/desired.c", "overlay/desired_*.c", "overlay/*_parse.c", "gateway/nft/nft_model.c",
-    "gateway/nft/nft_plan.c", "gateway/nft/nft_parse.c", "gateway/filter/*_desired.c", "gateway/filter/*_show.c",
+    "gateway/nft/nft_plan.c", "gateway/nft/nft_change.c", "gateway/nft/nft_parse.c", "gateway/filter/*_desired.c", "gateway/filter/*_show.c",
     "routing/frr_render*.c", "routing/frr_conf.c", "routing/frr_delta.c", "routing/frr_impact.c", "routing/frr_plan.c", "routing/routing_check.c", "routing/neighbor_check.c",
     "routing/policy_check.c", "routing/preset_check.c", "routing/evpn_check.c",
     "routing/session.c", "routing/policy_eval.c", "routing/*_shape.c", "routing/zebra_parse.c", "routing/fib_diff.c", "routing/bfd_event.c",
@@ -56,7 +56,7 @@ PURE = [
     "gateway/audit/ct_event.c", "gateway/audit/deny.c", "gateway/audit/flow.c", "gateway/audit/flow_*.c", "gateway/audit/names_pool.c",
     "gateway/audit/totals.c", "gateway/audit/tracker.c",
 ]
-EDGES = ["gateway/base/log.c", "gateway/base/fs.c", "config/store*.c", "config/secret.c", "config/gen_exports.c"]
+EDGES = ["gateway/base/log.c", "gateway/base/fs.c", "config/store*.c", "config/secret.c", "config/prefix_file.c", "config/gen_exports.c"]
 IMPURE_SYMBOLS = re.compile(
     r"^(socket|bind|connect|accept4?|send(to|msg|mmsg)?|recv(from|msg|mmsg)?|open(at)?(64)?|creat|f?read|f?write|ioctl|f(d?open)(64)?"
     r"|unlink(at)?|rename(at)?|mkdir(at)?|f?stat(at)?(64)?|lstat(64)?|opendir|time|clock_gettime|gettimeofday|localtime(_r)?|getenv|fork"

@@ -101,7 +101,7 @@ static void put_ends(const char *key, struct buf *out)
 		if (which < ARRAY_SIZE(names))
 			buf_puts(out, names[which]);
 		else
-			buf_printf(out, "g%u", which - (uint32_t)ARRAY_SIZE(names));
+			buf_printf(out, "%sg%u", rnd(2) ? "group:" : "", which - (uint32_t)ARRAY_SIZE(names));
 	}
 	buf_putc(out, ']');
 }

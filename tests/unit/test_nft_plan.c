@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* The difference of nft models, as plan texts and as nft commands. What is "there" is made by the same functions. */
-/* LINK: gateway/nft/nft_model.c gateway/nft/nft_plan.c gateway/engine/plan.c */
+/* LINK: gateway/nft/nft_model.c gateway/nft/nft_plan.c gateway/nft/nft_change.c gateway/engine/plan.c */
 #include <arpa/inet.h>
 #include <setjmp.h>
 #include <stdarg.h>
