@@ -34,11 +34,11 @@ static struct policy_key text_key(const char *text)
 
 static uint32_t device(struct making *mk, const char *name, uint32_t domain)
 {
-	uint32_t *at = policy_table_at(&mk->devices, text_key(name));
+	uint32_t *at = policy_table_at(&mk->devices, text_key(name)), known = *at;
 	struct policy_model *m = mk->m;
 
-	if (*at)
-		return *at;
+	if (known)
+		return known;
 	m->devices = arena_grow(m->arena, m->devices, m->n_devices, &m->cap_devices, sizeof(*m->devices));
 	m->devices[m->n_devices] =
 		(struct policy_device){arena_strdup(m->arena, name), domain, str_starts(name, "vrf-"), false};
