@@ -137,8 +137,9 @@ static uint32_t open_class(struct sweep *s)
 	if (s->n_open == 0)
 		return 0;
 	at = policy_table_at(&s->classes, s->hash);
-	if (*at)
-		return *at;
+	number = *at;
+	if (number)
+		return number;
 	*at = number = class_number(s);
 	s->c->n_classes++;
 	for (size_t i = 0; i < s->n_open; i++) {
