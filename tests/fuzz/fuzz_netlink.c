@@ -3,7 +3,7 @@
  * The input is a netlink dump, message after message: whatever the bytes are, parsing stays inside of them and the
  * model is sorted and whole. The seeds are real dumps of 6.18.
  */
-/* LINK: overlay/observe_parse.c overlay/model.c */
+/* LINK: overlay/observe_parse.c overlay/snoop_parse.c overlay/model.c */
 /* LIBS: libnl-3.0 */
 #include <linux/rtnetlink.h>
 #include <netlink/msg.h>
@@ -15,6 +15,7 @@
 #include "gateway/base/arena.h"
 #include "overlay/model.h"
 #include "overlay/observe_parse.h"
+#include "overlay/snoop_parse.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -32,13 +33,16 @@ static struct nlmsghdr *copy_message(const struct nlmsghdr *h)
 static void parse_one(struct observe_parser *p, const struct nlmsghdr *original)
 {
 	struct nlmsghdr *h = copy_message(original);
+	struct snoop_neighbor neighbor;
 
 	if (h->nlmsg_type == RTM_NEWLINK)
 		(void)observe_parse_link(p, h);
 	if (h->nlmsg_type == RTM_NEWADDR)
 		(void)observe_parse_addr(p, h);
-	if (h->nlmsg_type == RTM_NEWNEIGH)
+	if (h->nlmsg_type == RTM_NEWNEIGH) {
 		(void)observe_parse_fdb(p, h);
+		(void)snoop_neighbor_parse(h, &neighbor);
+	}
 	if (h->nlmsg_type == RTM_NEWROUTE) {
 		(void)observe_parse_route(p, h);
 		(void)observe_parse_route_mtu(h);
