@@ -158,6 +158,7 @@ void daemon_commit(struct daemon *d, const struct config *cfg, struct arena *are
 		d->boot_refused = d->boot_undone = false;
 		routing_watch_config(d);
 		prefix_watch_config(d);
+		daemon_sweep_flows(d);
 		auditor_config(d->auditor, d->engine.running);
 	}
 	(void)malloc_trim(0); /* a plan for a thousand segments is gone now */

@@ -50,6 +50,7 @@ struct daemon {
 	struct nft_monitor *nft;
 	struct toobig_watch *toobig; /* NULL: this kernel cannot */
 	struct snoop_watch *snoop;   /* likewise */
+	uint32_t swept;		     /* the policy's epoch whose flows were looked at */
 	int prefix_fd;		     /* prefix_watch.c */
 	sd_event_source *prefix_io;
 	char *prefix_trouble; /* NULL, or which prefix files are no good */
@@ -120,6 +121,13 @@ int prefix_watch_open(struct daemon *d);
 void prefix_watch_close(struct daemon *d);
 /* Another config runs now: which files are watched. */
 void prefix_watch_config(struct daemon *d);
+
+/* --- policy_watch.c --- */
+
+/* If the policy is another now: flows that it denies end, also those that only answer. */
+void daemon_sweep_flows(struct daemon *d);
+/* "{flows, denied, ...}" of what a commit of cfg would cut, and the same in words; NULL: nothing. */
+json_t *daemon_cut_json(struct daemon *d, const struct config *cfg, struct buf *text);
 
 /* --- routing_watch.c --- */
 

@@ -244,6 +244,7 @@ static void answer_plan(struct daemon *d, struct rpc_call *call, const struct co
 {
 	struct buf text = {0};
 	struct plan plan;
+	json_t *cut;
 
 	plan_init(&plan);
 	if (engine_plan(&d->engine, cfg, &plan, &text) < 0) {
@@ -251,7 +252,10 @@ static void answer_plan(struct daemon *d, struct rpc_call *call, const struct co
 		buf_free(&text);
 	} else {
 		plan_print(&plan, &text);
+		cut = daemon_cut_json(d, cfg, &text);
 		call->result = plan_to_json(&plan);
+		if (cut)
+			json_object_set_new(call->result, "cuts", cut);
 		json_object_set_new(call->result, "text", buf_json(&text));
 	}
 	plan_free(&plan);

@@ -105,6 +105,8 @@ static int on_look(sd_event_source *source, uint64_t usec, void *userdata)
 	boot_if_due(d, began);
 	(void)monitor_routes(d->links); /* what comes from here on, this look may miss */
 	well = engine_reconcile(&d->engine) >= 0 && d->engine.running;
+	if (well)
+		daemon_sweep_flows(d);
 	plan_next_look(d, began, well);
 	return 0;
 }

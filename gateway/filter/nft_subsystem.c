@@ -44,6 +44,11 @@ static void check(const struct config *cfg, struct diag *diag)
  */
 static uint32_t last_epoch;
 
+uint32_t nft_policy_epoch(void)
+{
+	return last_epoch;
+}
+
 static int observe(void **ret_observed)
 {
 	struct nft_model *m = new_model(arena_new());

@@ -5,6 +5,8 @@
  */
 #pragma once
 
+#include <stdint.h>
+
 struct config;
 struct facts;
 struct nft_model;
@@ -13,6 +15,9 @@ extern const struct subsystem nft_subsystem;
 
 /* All tables that cfg wants, sealed. Pure. */
 void nft_desired(const struct config *cfg, const struct facts *facts, struct nft_model *m);
+
+/* The epoch of the policy, as it was seen last; 0: there was none. */
+uint32_t nft_policy_epoch(void);
 
 /* Events of other people's (or our) nft changes, like overlay/monitor.h. */
 struct nft_monitor;

@@ -12,9 +12,10 @@
 #include "gateway/base/arena.h"
 #include "gateway/base/buf.h"
 #include "gateway/base/str.h"
+#include "gateway/policy/policy_place.h"
 #include "gateway/policy/policy_rendering.h"
 
-enum { LOG_RATE = 500, ZONE_MAX = 65535 };
+enum { LOG_RATE = 500 };
 
 const char *policy_hook_name(enum policy_hook hook)
 {
@@ -194,29 +195,15 @@ void policy_base_hook(struct rendering *r, enum policy_hook hook)
 
 /* --- tenants may use the same addresses --- */
 
-/* From the number of the tenant's table, so that it stays when others come and go. */
-static uint32_t zone_of(const struct config *cfg, uint8_t *taken, uint32_t domain)
-{
-	uint32_t zone = cfg->tenants.v[domain - 1].table % ZONE_MAX;
-
-	while (taken[zone / 8] >> zone % 8 & 1)
-		zone = (zone + 1) % ZONE_MAX;
-	taken[zone / 8] |= (uint8_t)(1U << zone % 8);
-	return zone + 1;
-}
-
 void policy_base_zones(struct rendering *r, const struct config *cfg)
 {
 	const struct policy_model *m = r->c.model;
-	uint32_t *zones = arena_array(r->m->arena, cfg->tenants.n + 1, sizeof(*zones));
-	uint8_t *taken = arena_alloc(r->m->arena, ZONE_MAX / 8 + 1);
+	const uint32_t *zones = policy_zones(cfg, r->m->arena);
 	struct nft_chain *in, *out;
 	struct nft_set *s;
 
 	if (cfg->tenants.n == 0)
 		return;
-	for (uint32_t i = 1; i <= cfg->tenants.n; i++)
-		zones[i] = zone_of(cfg, taken, i);
 	s = rendering_set(r, "zones", "typeof iifname : ct zone;", "the tenants' interfaces");
 	for (size_t i = 1; i < m->n_devices; i++)
 		if (m->devices[i].domain)

@@ -263,6 +263,8 @@ static void file_part(struct compiling *k, const struct part *p)
 	k->levels[p->level] =
 		arena_grow(k->arena, k->levels[p->level], k->n_level[p->level], &k->cap_level[p->level], sizeof(*p));
 	k->levels[p->level][k->n_level[p->level]++] = *p;
+	k->c->parts = arena_grow(k->arena, k->c->parts, k->c->n_parts, &k->c->cap_parts, sizeof(*k->c->parts));
+	k->c->parts[k->c->n_parts++] = (struct policy_place_of_part){p->rule, k->shapes[p->shape], p->level};
 }
 
 /* --- elements --- */

@@ -50,11 +50,20 @@ struct policy_run {
 	size_t n_elems, cap_elems;
 };
 
+/* Where a rule's share of a shape is. */
+struct policy_place_of_part {
+	uint32_t rule;
+	struct policy_shape shape;
+	unsigned level;
+};
+
 struct policy_compiled {
 	struct policy_model *model;
 	struct policy_classes classes;
 	struct policy_run *runs; /* in the order in which they are to be asked */
 	size_t n_runs, cap_runs;
+	struct policy_place_of_part *parts;
+	size_t n_parts, cap_parts;
 	bool *decides;	 /* for each rule: some element is left to it. Else others before it say all that it says */
 	bool *can_match; /* for each rule: it has parts at all */
 };

@@ -121,6 +121,15 @@ struct policy_verdict policy_eval(const struct policy_model *m, const struct pol
 	return by_default(m, p);
 }
 
+struct policy_verdict policy_decide(const struct policy_compiled *c, const struct policy_packet *p)
+{
+	int rule = policy_lookup(c, p);
+
+	if (rule < 0)
+		return by_default(c->model, p);
+	return (struct policy_verdict){POLICY_BY_RULE, rule, (enum access_action)c->model->rules[rule].rule->action};
+}
+
 void policy_verdict_print(const struct policy_model *m, const struct policy_verdict *v, struct buf *out)
 {
 	static const char *const reasons[] = {

@@ -24,6 +24,9 @@ struct policy_verdict {
 /* What limits and rates would add is not known here. */
 struct policy_verdict policy_eval(const struct policy_model *m, const struct policy_packet *p);
 
+/* The same by the look-ups: for many packets. */
+struct policy_verdict policy_decide(const struct policy_compiled *c, const struct policy_packet *p);
+
 /* The verdict in words: "rule 10 (train-to-store) accepts it". */
 struct buf;
 void policy_verdict_print(const struct policy_model *m, const struct policy_verdict *v, struct buf *out);

@@ -71,15 +71,14 @@ void policy_wide_name(const struct policy_model *m, uint32_t set, bool is_from, 
 	put_clean(m->addrs[set].what, out);
 }
 
-void policy_run_name(const struct policy_model *m, const struct policy_run *run, struct buf *out)
+void policy_run_name(
+	const struct policy_model *m, const struct policy_shape *s, unsigned level, unsigned layout, struct buf *out)
 {
 	static const char *const hooks[] = {"forward", "input", "output"};
 	static const char *const sides[] = {"any", "iface", "vrfport", "addr", "wide"};
 	static const char *const services[] = {"all", "proto", "port", "type", "ports"};
-	const struct policy_shape *s = &run->shape;
 
-	buf_printf(
-		out, "%s%u_%s_%s_%s", hooks[s->hook], run->level, sides[s->from], sides[s->to], services[s->service]);
+	buf_printf(out, "%s%u_%s_%s_%s", hooks[s->hook], level, sides[s->from], sides[s->to], services[s->service]);
 	if (s->from == SIDE_WIDE) {
 		buf_putc(out, '_');
 		put_clean(m->addrs[s->wide_from].what, out);
@@ -92,6 +91,8 @@ void policy_run_name(const struct policy_model *m, const struct policy_run *run,
 		buf_puts(out, "_at_");
 		put_clean(m->policy->schedules.v[s->schedule - 1].name, out);
 	}
+	if (layout > 0)
+		buf_printf(out, "_v%u", layout);
 }
 
 /* --- keys --- */

@@ -156,7 +156,7 @@ static void add_run(struct rendering *r, const struct policy_run *run)
 		add_wide(r, run->shape.wide_to, false);
 	if (policy_run_is_everything(run))
 		return;
-	policy_run_name(r->c.model, run, &name);
+	policy_run_name(r->c.model, &run->shape, run->level, r->layout, &name);
 	policy_run_parts(run, &spec);
 	s = rendering_set(r, buf_str(&name),
 		arena_printf(r->m->arena, "typeof %s : verdict;%s", buf_str(&spec),
@@ -198,7 +198,7 @@ static void add_lookup_at(struct rendering *r, struct nft_chain *c, const struct
 		buf_reset(&name);
 	}
 	policy_run_parts(run, &parts);
-	policy_run_name(r->c.model, run, &name);
+	policy_run_name(r->c.model, &run->shape, run->level, r->layout, &name);
 	rule_chain_name(r, run->elems[0].rule, data);
 	if (policy_run_is_everything(run))
 		buf_puts(&text, data);
@@ -340,6 +340,7 @@ void policy_render(const struct config *cfg, const struct facts *facts, struct n
 	policy_compile(policy_model_new(cfg, facts, m->arena), POLICY_WIDE, &r.c);
 	r.t = nft_add_table(m, "inet", NFT_TABLE_POLICY);
 	policy_base_ends(&r);
+	policy_layout(&r);
 	add_classes(&r);
 	add_rules(&r);
 	for (size_t i = 0; i < r.c.n_runs; i++)

@@ -10,6 +10,7 @@ struct rendering {
 	struct nft_model *m;
 	struct nft_table *t;
 	struct policy_compiled c;
+	unsigned layout;   /* of the runs: see policy_layout.c */
 	uint64_t identity; /* hash of all that was added, but for the epoch */
 	/* Chains whose rules have the epoch in them: it is known in the end. */
 	struct nft_chain *accepted, *denied, *refused, *hooks[POLICY_HOOKS];
@@ -28,6 +29,9 @@ void rendering_elem(struct rendering *r, struct nft_set *s, const void *key, siz
 void rendering_log(struct rendering *r, struct nft_chain *c, const char *verdict);
 
 const char *policy_hook_name(enum policy_hook hook); /* "forward" */
+
+/* policy_layout.c: before any run is named. */
+void policy_layout(struct rendering *r);
 
 /* policy_base.c. In this order. */
 void policy_base_ends(struct rendering *r);
