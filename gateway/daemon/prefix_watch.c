@@ -9,6 +9,7 @@
 #include <errno.h>
 #include <limits.h>
 #include <stdlib.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/inotify.h>
 #include <unistd.h>
@@ -128,9 +129,11 @@ static void forget_others(struct daemon *d)
 /* A folder that is watched twice is watched once. */
 static void watch_folder(const struct daemon *d, const char *file)
 {
-	_cleanup_free_ char *folder = strdup(file);
-	char *slash = folder ? strrchr(folder, '/') : NULL;
+	char folder[1025]; /* as long as a path in the file may be */
+	char *slash;
 
+	(void)snprintf(folder, sizeof(folder), "%s", file);
+	slash = strrchr(folder, '/');
 	if (!slash)
 		return;
 	slash[slash == folder] = '\0';

@@ -68,10 +68,8 @@ static void test_much_junk(void **state)
 	struct prefix_list_file f;
 
 	(void)state;
-	for (size_t i = 0; i < sizeof(text); i += 4)
-		memcpy(text + i, "junk", 4);
-	for (size_t i = 3; i < sizeof(text); i += 4)
-		text[i] = '\n';
+	for (size_t i = 0; i < sizeof(text); i++)
+		text[i] = "jun\n"[i % 4];
 	assert_int_equal(prefix_parse(text, sizeof(text), &f), -EINVAL);
 	assert_int_equal(f.n_errors, 100);
 	assert_error(&f.errors[PREFIX_ERRORS_MAX - 1], PREFIX_ERRORS_MAX, 1, "jun", "");
