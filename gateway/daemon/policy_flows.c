@@ -247,12 +247,11 @@ static int take(struct judge *j, const uint8_t *room, size_t len)
 
 static int each_flow(struct judge *j)
 {
-	_cleanup_free_ uint8_t *room = malloc(CT_DUMP_MAX);
+	_cleanup_(arena_freep) struct arena *arena = arena_new();
+	uint8_t *room = arena_alloc(arena, CT_DUMP_MAX);
 	_cleanup_close_ int fd = -1;
 	int r = ct_socket_dump(&fd);
 
-	if (!room)
-		abort();
 	if (r == 0)
 		r = ct_socket_ask(fd);
 	while (r == 0) {
