@@ -72,7 +72,8 @@ def plain_bgpd():
         _, peer, name = ends(n, "f3")
         text += f" neighbor {peer} remote-as {AS[name]}\n neighbor {peer} timers connect 1\n neighbor {peer} advertisement-interval 0\n"
         v = VTEP[name]
-        text += f" neighbor {v} remote-as {AS[name]}\n neighbor {v} ebgp-multihop 4\n neighbor {v} update-source 10.255.3.1\n" \
+        # Without the second: FRR 8.4 wants a connected next hop after both ends called at the same time.
+        text += f" neighbor {v} remote-as {AS[name]}\n neighbor {v} ebgp-multihop 4\n neighbor {v} disable-connected-check\n neighbor {v} update-source 10.255.3.1\n" \
                 f" neighbor {v} timers connect 1\n neighbor {v} advertisement-interval 0\n"
     text += " address-family ipv4 unicast\n  network 10.255.3.1/32\n  network 10.3.0.0/24\n"
     text += "".join(f"  neighbor {ends(n, 'f3')[1]} activate\n" for n in lines_of("f3")) + " exit-address-family\n"
