@@ -52,8 +52,12 @@ static void add_reach(struct render *r, struct frr_node *node, const struct sess
 		ADD("neighbor %s ttl-security hops %u", s->peer, s->hops);
 	else if (!s->internal && s->hops > 1)
 		ADD("neighbor %s ebgp-multihop %u", s->peer, s->hops);
-	/* One hop away, but not on a subnet of ours: from loopback to loopback. */
-	else if (!s->internal && s->neighbor && s->neighbor->multihop == 1)
+	/*
+	 * One hop away, but not on a subnet of ours: from loopback to loopback. And more hops away: when both ends call
+	 * each other at the same time, FRR 8.4 forgets the hops for the call that it takes, wants the next hop to be
+	 * connected, and all routes of the session that lives stay invalid.
+	 */
+	if (!s->ttl_security && !s->internal && (s->hops > 1 || (s->neighbor && s->neighbor->multihop == 1)))
 		ADD("neighbor %s disable-connected-check", s->peer);
 	/* Over an interface it is always so. */
 	if (s->extended_next_hop && !s->unnumbered)
