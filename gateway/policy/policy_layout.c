@@ -24,8 +24,7 @@ static uint32_t shape_number(const struct policy_model *m, const struct policy_s
 	struct buf name = {0};
 	uint64_t h;
 
-	buf_printf(&name, "%u", (unsigned)s->hook);
-	policy_shape_name(m, s, &name);
+	policy_run_name(m, s, 0, 0, &name);
 	h = str_hash(buf_str(&name));
 	buf_free(&name);
 	return (uint32_t)(h ^ h >> 32);
