@@ -33,9 +33,19 @@ _fairway() {
 		return
 	fi
 	case $command in
-	"") mapfile -t COMPREPLY < <(compgen -W "apply check diff plan show status version" -- "$cur") ;;
+	"") mapfile -t COMPREPLY < <(compgen -W "apply check diff plan policy show status version" -- "$cur") ;;
 	apply | check | diff | plan) mapfile -t COMPREPLY < <(compgen -f -- "$cur") ;;
-	show) mapfile -t COMPREPLY < <(compgen -W "status config plan overlay mtu segments lines bgp routes bfd evpn filter flows denies top audit revisions" -- "$cur") ;;
+	policy)
+		local -A next=([policy]=test [test]=from)
+		case $prev in
+		policy | test) COMPREPLY=("${next[$prev]}") ;;
+		esac
+		case $((COMP_CWORD - i)) in
+		4) COMPREPLY=(to) ;;
+		6) COMPREPLY=(service) ;;
+		esac
+		;;
+	show) mapfile -t COMPREPLY < <(compgen -W "status config plan overlay mtu segments lines bgp routes bfd evpn filter policy flows denies top audit revisions" -- "$cur") ;;
 	esac
 }
 complete -o filenames -F _fairway fairway

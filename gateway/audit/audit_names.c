@@ -272,6 +272,16 @@ static void add_routes(struct audit_names *n, const struct config *cfg)
 	}
 }
 
+/* The policy's rules, which are sorted by number already. */
+static void add_rules(struct audit_names *n, const struct policy *policy)
+{
+	n->rules = arena_array(n->arena, policy->rules.n, sizeof(*n->rules));
+	for (size_t i = 0; i < policy->rules.n; i++)
+		if (policy->rules.v[i].name)
+			n->rules[n->n_rules++] =
+				(struct rule_name){policy->rules.v[i].seq, copy(n, policy->rules.v[i].name)};
+}
+
 struct audit_names *audit_names_new(const struct config *cfg)
 {
 	struct arena *arena = arena_new();
@@ -288,6 +298,8 @@ struct audit_names *audit_names_new(const struct config *cfg)
 		add_segment_prefixes(n, &cfg->segments.v[i]);
 	unite_prefixes(n);
 	slice_prefixes(n);
+	if (cfg->policy)
+		add_rules(n, cfg->policy);
 	return n;
 }
 

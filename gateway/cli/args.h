@@ -5,7 +5,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-enum { ARGS_MAX_OPERANDS = 4, ARGS_MAX_FILTERS = 16 };
+enum { ARGS_MAX_OPERANDS = 8, ARGS_MAX_FILTERS = 16 };
 
 struct args {
 	const char *instance;

@@ -178,6 +178,22 @@ static enum exit_status command_plan(const struct args *args, const struct outpu
 	return args->n_operands > 0 ? call_with_file(args, output, "plan") : call(args, output, "plan", NULL);
 }
 
+/* policy test from A to B service S */
+static enum exit_status command_policy(const struct args *args, const struct output *output)
+{
+	static const char *const words[] = {"test", "from", NULL, "to", NULL, "service", NULL};
+
+	for (size_t i = 0; i < ARRAY_SIZE(words); i++)
+		if (words[i] && !str_eq(words[i], args->operands[i])) {
+			(void)fprintf(stderr, "fairway: '%s' stands where '%s' has to; see fairway policy --help\n",
+				args->operands[i], words[i]);
+			return EXIT_USAGE;
+		}
+	return call(args, output, "policy-test",
+		json_pack("{s:s, s:s, s:s}", "from", args->operands[2], "to", args->operands[4], "service",
+			args->operands[6]));
+}
+
 static enum exit_status command_show(const struct args *args, const struct output *output)
 {
 	const char *what = args->operands[0], *which = args->n_operands > 1 ? args->operands[1] : NULL;
@@ -221,8 +237,13 @@ const struct command commands[] = {
 	{"diff", "FILE", 1, 1, "what differs between FILE and what runs",
 		"One line per difference, with what it costs to change: live, restart or recreate.\n", command_diff},
 	{"plan", "[FILE]", 0, 1, "the steps that apply FILE would take",
-		"Each step with its impact on traffic. Without FILE: what the running configuration still lacks.\n",
+		"Each step with its impact on traffic, and the live flows that the policy would cut. Without FILE: "
+		"what the running configuration still lacks.\n",
 		command_plan},
+	{"policy", "test from A to B service S", 7, 7, "which rule of the policy decides",
+		"A and B are addresses, names as in rules (segment:gpu), both (gpu@10.99.1.5), or gateway; S is a port "
+		"(tcp/443) or a service. Nothing is sent.\n",
+		command_policy},
 	{"show", "WHAT [NAME]", 1, 2, "look at the gateway",
 		"With NAME, or the address of a peer: one BGP session and its prefixes. WHAT is one of:\n",
 		command_show},
@@ -245,6 +266,7 @@ const struct show_topic show_topics[] = {
 	{"bfd", "BFD sessions, their timers, and why one is down", false},
 	{"evpn", "VNIs, and where MACs are", false},
 	{"filter", "the guard of the VXLAN port, the MSS clamp and packets too big, with counters", false},
+	{"policy", "the rules, how many flows each decided, and which never decide", false},
 	{"flows", "who talked to whom; with --live: who does now", false},
 	{"denies", "packets that the policy denied", false},
 	{"top", "sums by tenant (or NAME: segment, line, interface, from, to, port, proto, rule)", true},

@@ -122,6 +122,12 @@ void prefix_watch_close(struct daemon *d);
 /* Another config runs now: which files are watched. */
 void prefix_watch_config(struct daemon *d);
 
+/* --- policy_test.c --- */
+
+struct rpc_call;
+/* Answers the call: which rule decides. */
+void policy_test_answer(struct daemon *d, struct rpc_call *call);
+
 /* --- policy_watch.c --- */
 
 /* If the policy is another now: flows that it denies end, also those that only answer. */

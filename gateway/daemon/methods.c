@@ -252,7 +252,8 @@ static void answer_plan(struct daemon *d, struct rpc_call *call, const struct co
 		buf_free(&text);
 	} else {
 		plan_print(&plan, &text);
-		cut = daemon_cut_json(d, cfg, &text);
+		/* Who talks to whom is nothing that a reader gets to ask. */
+		cut = call->peer->role == ROLE_ADMIN ? daemon_cut_json(d, cfg, &text) : NULL;
 		call->result = plan_to_json(&plan);
 		if (cut)
 			json_object_set_new(call->result, "cuts", cut);
@@ -505,11 +506,17 @@ static void method_show(void *context, struct rpc_call *call)
 	show_subsystem(context, call, what);
 }
 
+static void method_policy_test(void *context, struct rpc_call *call)
+{
+	policy_test_answer(context, call);
+}
+
 static const struct rpc_method methods[] = {
 	{"apply", ROLE_ADMIN, method_apply},
 	{"check", ROLE_READER, method_check},
 	{"diff", ROLE_READER, method_diff},
 	{"plan", ROLE_READER, method_plan},
+	{"policy-test", ROLE_READER, method_policy_test},
 	{"show", ROLE_READER, method_show},
 	{"status", ROLE_READER, method_status},
 	{"version", ROLE_READER, method_version},

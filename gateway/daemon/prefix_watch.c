@@ -98,7 +98,11 @@ static bool take_all(struct daemon *d, const struct config *cfg)
 
 void daemon_take_prefixes(struct daemon *d, const struct config *cfg)
 {
-	(void)take_all(d, cfg);
+	if (!take_all(d, cfg))
+		return;
+	/* Whoever reads first sees the change; whatever becomes of cfg, what runs has to follow it too. */
+	d->engine.facts_changed = true;
+	watch_soon(d);
 }
 
 /* --- watching --- */

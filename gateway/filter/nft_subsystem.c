@@ -9,7 +9,9 @@
 #include "gateway/base/str.h"
 #include "gateway/engine/plan.h"
 #include "gateway/engine/subsystem.h"
+#include "config/config.h"
 #include "gateway/filter/nft_show.h"
+#include "gateway/filter/policy_show.h"
 #include "gateway/nft/nft.h"
 #include "gateway/nft/nft_kernel.h"
 #include "gateway/policy/policy.h"
@@ -79,18 +81,22 @@ static int plan(const struct config *cfg, const struct facts *facts, const void 
 static int show(const char *what, const struct config *cfg, const struct facts *facts, json_t **ret)
 {
 	_cleanup_(arena_freep) struct arena *arena = NULL;
+	bool policy = str_eq(what, "policy");
 	struct nft_model *m;
 	int error;
 
-	(void)facts;
-	if (!str_eq(what, "filter"))
+	if (!policy && !str_eq(what, "filter"))
 		return -ENOENT;
+	if (policy && !cfg->policy) {
+		*ret = json_pack("{s:b, s:s}", "in-force", 0, "text", "there is no policy: nothing is filtered\n");
+		return 0;
+	}
 	arena = arena_new();
 	m = new_model(arena);
-	error = nft_observe(m);
+	error = policy ? nft_observe_counters(m) : nft_observe(m);
 	if (error < 0)
 		return error;
-	*ret = nft_show(cfg, m);
+	*ret = policy ? policy_show(cfg, facts, m) : nft_show(cfg, m);
 	return 0;
 }
 

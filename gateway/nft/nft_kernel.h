@@ -12,6 +12,9 @@ struct txn;
 /* Reads all tables whose name is ours into m (empty, with an arena) and seals it. 0 or -errno. */
 int nft_observe(struct nft_model *m);
 
+/* The same of tables and named counters alone: quick, however large the sets are. */
+int nft_observe_counters(struct nft_model *m);
+
 /*
  * As subsystem.apply; payload: struct nft_step. Each run of element steps is one kernel transaction, and each run of
  * table steps: all or nothing.

@@ -10,6 +10,7 @@
 #include <libmnl/libmnl.h>
 #include <linux/netfilter/nf_tables.h>
 #include <linux/netfilter/nfnetlink.h>
+#include <stdbool.h>
 
 #include "gateway/base/cleanup.h"
 #include "gateway/nft/nft.h"
@@ -21,6 +22,7 @@ struct reader {
 	struct mnl_socket *socket;
 	struct nft_model *model;
 	unsigned seq;
+	bool only_counters;
 	int error; /* of nft_parse() */
 	char buffer[DUMP_BUFFER];
 };
@@ -92,15 +94,17 @@ static int read_all(struct reader *r)
 
 	if (error < 0 || r->model->n_tables == 0)
 		return error;
-	error = dump(r, NFT_MSG_GETCHAIN, NULL, NULL);
+	if (!r->only_counters)
+		error = dump(r, NFT_MSG_GETCHAIN, NULL, NULL);
 	for (size_t i = 0; error == 0 && i < r->model->n_tables; i++)
 		if (r->model->tables[i]->ours)
-			error = read_table(r, r->model->tables[i]);
+			error = r->only_counters ? dump(r, NFT_MSG_GETOBJ, r->model->tables[i], NULL)
+						 : read_table(r, r->model->tables[i]);
 	return error;
 }
 
 /* A fresh socket each time: nothing of an earlier, broken dump can be left in it. */
-static int observe_once(struct nft_model *m)
+static int observe_once(struct nft_model *m, bool only_counters)
 {
 	_cleanup_(nft_socket_closep) struct mnl_socket *socket = mnl_socket_open2(NETLINK_NETFILTER, SOCK_CLOEXEC);
 	_cleanup_free_ struct reader *r = NULL;
@@ -112,19 +116,30 @@ static int observe_once(struct nft_model *m)
 		abort();
 	r->socket = socket;
 	r->model = m;
+	r->only_counters = only_counters;
 	return read_all(r);
 }
 
-int nft_observe(struct nft_model *m)
+static int observe(struct nft_model *m, bool only_counters)
 {
 	int error = -EINTR;
 
 	/* EINTR: changed during the dump. ENOENT: a table or set went between two dumps. */
 	for (int i = 0; i < MAX_TRIES && (error == -EINTR || error == -ENOENT); i++) {
 		*m = (struct nft_model){.arena = m->arena};
-		error = observe_once(m);
+		error = observe_once(m, only_counters);
 	}
 	if (error == 0)
 		nft_model_seal(m);
 	return error;
+}
+
+int nft_observe(struct nft_model *m)
+{
+	return observe(m, false);
+}
+
+int nft_observe_counters(struct nft_model *m)
+{
+	return observe(m, true);
 }

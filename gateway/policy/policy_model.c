@@ -413,6 +413,7 @@ struct policy_model *policy_model_new(const struct config *cfg, const struct fac
 
 	m->arena = mk.ends.arena = mk.devices.arena = arena;
 	m->policy = cfg->policy;
+	m->facts = facts;
 	m->n_rules = cfg->policy->rules.n;
 	m->rules = arena_array(arena, m->n_rules, sizeof(*m->rules));
 	m->n_devices = 1;
@@ -429,4 +430,14 @@ struct policy_model *policy_model_new(const struct config *cfg, const struct fac
 		r->schedule = find_schedule(cfg->policy, rule->schedule);
 	}
 	return m;
+}
+
+bool policy_model_end(struct policy_model *m, const struct config *cfg, const char *text, struct policy_end *ret)
+{
+	struct making mk = {.m = m, .cfg = cfg, .facts = m->facts};
+
+	mk.ends.arena = mk.devices.arena = m->arena;
+	for (size_t i = 1; i < m->n_devices; i++)
+		*policy_table_at(&mk.devices, text_key(m->devices[i].name)) = (uint32_t)i;
+	return resolve(&mk, text, ret);
 }

@@ -61,6 +61,7 @@ struct policy_device {
 
 struct policy_model {
 	struct arena *arena;
+	const struct facts *facts;
 	const struct policy *policy;
 	struct policy_device *devices; /* [0] stands for all that the policy does not know */
 	size_t n_devices, cap_devices;
@@ -74,6 +75,9 @@ struct policy_model {
 
 /* cfg has a policy, and has passed policy_rules_check(). In arena; points into cfg and facts. */
 struct policy_model *policy_model_new(const struct config *cfg, const struct facts *facts, struct arena *arena);
+
+/* What a text is, as an endpoint of a rule would be; false: it leads nowhere. May add to zones, addrs and devices. */
+bool policy_model_end(struct policy_model *m, const struct config *cfg, const char *text, struct policy_end *ret);
 
 /* 0: not known, and so of the default domain. */
 uint32_t policy_model_device(const struct policy_model *m, const char *name);

@@ -10,7 +10,7 @@ import pytest
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 BUILD = pathlib.Path(os.environ.get("FAIRWAY_BUILD", ROOT / "build"))
 GOOD = ROOT / "config" / "examples" / "good" / "idc-gateway.yaml"
-COMMANDS = ["apply", "check", "diff", "plan", "show", "status", "version"]
+COMMANDS = ["apply", "check", "diff", "plan", "policy", "show", "status", "version"]
 OK, REFUSED, USAGE, ROLLED_BACK, BROKEN, NO_DAEMON = range(6)
 
 
@@ -26,6 +26,9 @@ def run(program, *args, text=None):
     (["show", "nonsense"], USAGE),
     (["show", "status", "more"], USAGE),
     (["apply"], USAGE),
+    (["policy", "test", "from", "a"], USAGE),
+    (["policy", "test", "from", "a", "too", "b", "service", "tcp/1"], USAGE),
+    (["--run-dir", "/nonexistent", "policy", "test", "from", "a", "to", "b", "service", "tcp/1"], NO_DAEMON),
     (["check", GOOD, "--comment", "x"], USAGE),
     (["--version"], OK),
     (["version"], OK),

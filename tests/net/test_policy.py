@@ -558,3 +558,76 @@ def test_junk_in_a_prefix_file_changes_nothing(site, tmp_path):
     assert site.round(the_policy) == NOTHING
     replace(path, STORAGE)
     assert process.wait_until(lambda: not site.gw.status()["trouble"], 2)
+
+
+# --- questions -----------------------------------------------------------------------------------------------------------
+
+
+QUESTIONS = [
+    ("gpu", "store", "nfs", "rule 10 accepts it"),
+    ("gpu", "store", "tcp/443", "rule 20 drops it"),
+    ("10.99.1.11", "gpu@10.99.1.12", "udp/7000", "rule 40 drops it"),
+    ("10.99.1.12", "10.99.1.11", "udp/7000", "no rule decides; inside one segment everything is accepted"),
+    ("office", "segment:gpu", "tcp/80", "rule 80 rejects it"),
+    ("office", "gpu", "tcp/443", "rule 90 accepts it"),
+    ("fd00:20::9", "storage", "icmpv6/echo-request", "rule 50 accepts it"),
+    ("cloud", "office", "udp/1", None),
+    ("line:ali-a", "office", "udp/1", "rule 60 accepts it"),
+    ("office", "line:ali-a", "udp/1", "no rule decides; the default drops it"),
+    ("office", "gateway", "tcp/22", "no rule decides; what the gateway itself sends or receives is accepted"),
+]
+
+
+@pytest.mark.parametrize("a, b, service, verdict", QUESTIONS)
+def test_policy_test(site, a, b, service, verdict):
+    done = site.gw.call("policy", "test", "from", a, "to", b, "service", service)
+    if verdict is None:
+        assert done.returncode == 1 and "is no address, and no name" in done.stderr
+        return
+    assert done.returncode == 0, done.stderr
+    assert {line.split(": ", 1)[1] for line in done.stdout.splitlines()} == {verdict}
+
+
+def test_policy_test_says_what_packets_do(site):
+    """Every pair and probe of the matrix, asked instead of sent."""
+    for src, dst, v6 in site.pairs():
+        for proto, port in PROBES:
+            service = f"{proto}/{port}" if port else ("icmpv6/echo-request" if v6 else "icmp/echo-request")
+            asked = site.gw.call("--json", "policy", "test", "from", HOSTS[src][1 + v6], "to", HOSTS[dst][1 + v6], "service", service)
+            accepted = [v["accepted"] for v in yaml.safe_load(asked.stdout)["verdicts"]]
+            assert accepted == [allowed(policy(), src, dst, proto, port, v6)], (src, dst, v6, service)
+
+
+def test_show_policy_counts_by_rule_and_keeps_the_counts(site):
+    shadowed = {"seq": 95, "from": ["office"], "to": ["gpu"], "services": ["tcp/443"], "action": "drop"}
+    unused = {"seq": 96, "from": ["203.0.113.0/24"], "action": "drop"}
+    the_policy = policy(rules=RULES + [shadowed, unused])
+    site.apply(the_policy)
+    before = {r["rule"]: r for r in site.gw.show("policy")["rules"]}
+    assert before[95]["state"] == "shadowed" and before[96]["state"] == "unused"
+    assert site.round(the_policy) == NOTHING
+    after = {r["rule"]: r for r in site.gw.show("policy")["rules"]}
+    for rule in (10, 20, 30, 40, 50, 60, 70, 80, 90):
+        assert after[rule]["flows"] > before[rule]["flows"] and after[rule]["state"] == "used", after[rule]
+    assert after[95]["flows"] == after[96]["flows"] == 0
+    site.apply(policy())
+    kept = {r["rule"]: r for r in site.gw.show("policy")["rules"]}
+    assert all(kept[r["seq"]]["flows"] >= after[r["seq"]]["flows"] for r in RULES)
+
+
+def test_plan_names_flows_that_it_would_cut(site):
+    less = policy(rules=[r for r in RULES if r["seq"] != 10])
+    path = site.gw.folder / "less.yaml"
+    path.write_text(text(less), encoding="utf-8")
+    with flows(site):
+        said = site.gw.call("plan", path).stdout
+        assert "the policy cuts " in said and ":2049: rule 20 drops it" in said, said
+        cuts = yaml.safe_load(site.gw.call("--json", "plan", path).stdout)["cuts"]
+        assert cuts["denied"] >= 4 and cuts["unknown"] == 0 and len(cuts["named"]) <= 10
+    assert "cuts" not in yaml.safe_load(site.gw.call("--json", "plan").stdout)
+
+
+def test_a_shadowed_rule_is_warned_of(site):
+    the_policy = policy(rules=RULES + [{"seq": 95, "from": ["office"], "to": ["gpu"], "services": ["tcp/443"], "action": "drop"}])
+    done = site.gw.apply(text(the_policy))
+    assert "warning: rule 95: it never decides: rule 90" in done.stderr
