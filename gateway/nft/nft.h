@@ -145,7 +145,15 @@ uint64_t nft_table_hash(const struct nft_table *t);
 
 /* --- difference (pure) --- */
 
-enum nft_op { NFT_REPLACE_TABLE, NFT_CHANGE_TABLE, NFT_FINISH_TABLE, NFT_DELETE_TABLE, NFT_ADD_ELEMS, NFT_DEL_ELEMS };
+enum nft_op {
+	NFT_REPLACE_TABLE,
+	NFT_CHANGE_TABLE,
+	NFT_SWITCH_TABLE,
+	NFT_FINISH_TABLE,
+	NFT_DELETE_TABLE,
+	NFT_ADD_ELEMS,
+	NFT_DEL_ELEMS
+};
 
 /* Payload of a step of the nft subsystem. */
 struct nft_step {
@@ -169,10 +177,11 @@ bool nft_elem_print(const char *spec, const struct nft_elem *elem, struct buf *o
 /* Can want be made of have chain by chain, without a moment of two tables? Neither spec nor hook of any may differ. */
 bool nft_can_change(const struct nft_table *want, const struct nft_table *have);
 /*
- * In two transactions. First all that comes, beside what is there; then what goes, and the chains and sets that are to
- * change last. So a packet on its way finds in no set less than either the old table or the new one has.
+ * In three transactions: what comes, beside what is there; then the chains that lead to it; then what goes, and the
+ * chains and sets that are to change last. So a packet on its way finds in no set less than either the old table or the
+ * new one has; a set of ranges of several parts shows what is new in it a moment after the rules of its transaction.
  */
-enum nft_change { NFT_CHANGE_COMES, NFT_CHANGE_GOES };
+enum nft_change { NFT_CHANGE_COMES, NFT_CHANGE_SWITCHES, NFT_CHANGE_GOES };
 /* "2 chains, 1 set, 3 elements": what the commands would touch; nothing where there is nothing to do. */
 void nft_change_summary(
 	const struct nft_table *want, const struct nft_table *have, enum nft_change phase, struct buf *out);

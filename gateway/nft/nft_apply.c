@@ -84,7 +84,7 @@ static int apply_tables(struct txn *txn, const struct step *const *steps, size_t
 }
 
 /* What may be one transaction: a change is finished in another than it began in. */
-enum kind { ABOUT_TABLES, ABOUT_ELEMS, FINISHES };
+enum kind { ABOUT_TABLES, ABOUT_ELEMS, SWITCHES, FINISHES };
 
 static enum kind kind_of(const struct step *step)
 {
@@ -92,7 +92,7 @@ static enum kind kind_of(const struct step *step)
 
 	if (s->op == NFT_ADD_ELEMS || s->op == NFT_DEL_ELEMS)
 		return ABOUT_ELEMS;
-	return s->op == NFT_FINISH_TABLE ? FINISHES : ABOUT_TABLES;
+	return s->op == NFT_SWITCH_TABLE ? SWITCHES : s->op == NFT_FINISH_TABLE ? FINISHES : ABOUT_TABLES;
 }
 
 int nft_apply(struct txn *txn, const struct step *const *steps, size_t n)

@@ -107,7 +107,7 @@ static bool changes(const struct teller *t, const struct nft_chain *want)
 {
 	const struct nft_chain *h = nft_table_chain(t->have, want->name);
 
-	return h && !nft_same_rules(want, h) && want->last == (t->phase == NFT_CHANGE_GOES);
+	return h && !nft_same_rules(want, h) && t->phase == (want->last ? NFT_CHANGE_GOES : NFT_CHANGE_SWITCHES);
 }
 
 /* Chains stand before whoever leads to them. */
@@ -245,23 +245,33 @@ static void tell_gone(struct teller *t)
 			tell_chain(t, "delete", t->have->chains[i]);
 }
 
-static void tell(struct teller *t)
+static void tell_sets(struct teller *t)
 {
 	bool comes = t->phase == NFT_CHANGE_COMES;
 
-	if (comes)
-		tell_counters(t);
-	for (size_t i = 0; i < t->want->n_sets && comes; i++)
-		if (!nft_table_set(t->have, t->want->sets[i]->name))
-			tell_new_set(t, t->want->sets[i]);
-	tell_chains(t);
 	for (size_t i = 0; i < t->want->n_sets; i++) {
 		const struct nft_set *h = nft_table_set(t->have, t->want->sets[i]->name);
 
 		if (h || comes)
 			tell_set_elems(t, t->want->sets[i], h);
 	}
-	if (!comes) {
+}
+
+static void tell(struct teller *t)
+{
+	if (t->phase == NFT_CHANGE_SWITCHES) {
+		tell_chains(t);
+		return;
+	}
+	if (t->phase == NFT_CHANGE_COMES) {
+		tell_counters(t);
+		for (size_t i = 0; i < t->want->n_sets; i++)
+			if (!nft_table_set(t->have, t->want->sets[i]->name))
+				tell_new_set(t, t->want->sets[i]);
+	}
+	tell_chains(t);
+	tell_sets(t);
+	if (t->phase == NFT_CHANGE_GOES) {
 		tell_gone(t);
 		tell_counters(t);
 	}

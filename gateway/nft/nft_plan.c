@@ -22,6 +22,7 @@ enum {
 	RANK_ADD,
 	RANK_DEL,
 	RANK_TABLE,
+	RANK_SWITCH,
 	RANK_FINISH,
 };			 /* elements come before others go: what moves to another set is never in none */
 enum { TEXT_ELEMS = 3 }; /* named in a step's text; the rest is counted */
@@ -52,6 +53,7 @@ static const struct part {
 	{"th dport", PART_NUMBER, 2},
 	{"@th,0,8", PART_NUMBER, 1},
 	{"meta l4proto", PART_NUMBER, 1},
+	{"meta day", PART_NUMBER, 1},
 	{"meta sdifname", PART_IFNAME, 16},
 	{"ct mark", PART_HOST, 4},
 	{"meta priority", PART_PRIORITY, 4},
@@ -259,18 +261,25 @@ static void plan_replace(struct plan *plan, const struct nft_table *want, const 
 /* In place, so that there is no moment with less than all of the old table or of the new one. */
 static void plan_change(struct plan *plan, const struct nft_table *want, const struct nft_table *have)
 {
-	static const enum nft_op ops[] = {[NFT_CHANGE_COMES] = NFT_CHANGE_TABLE, [NFT_CHANGE_GOES] = NFT_FINISH_TABLE};
-	static const char *const texts[] = {[NFT_CHANGE_COMES] = "change", [NFT_CHANGE_GOES] = "finish the change"};
+	static const struct {
+		enum nft_op op;
+		unsigned rank;
+		const char *text;
+	} phases[] = {
+		[NFT_CHANGE_COMES] = {NFT_CHANGE_TABLE, RANK_TABLE, "add"},
+		[NFT_CHANGE_SWITCHES] = {NFT_SWITCH_TABLE, RANK_SWITCH, "switch"},
+		[NFT_CHANGE_GOES] = {NFT_FINISH_TABLE, RANK_FINISH, "finish"},
+	};
 
 	for (enum nft_change phase = NFT_CHANGE_COMES; phase <= NFT_CHANGE_GOES; phase++) {
-		struct nft_step *step = new_step(plan, ops[phase], want);
+		struct nft_step *step = new_step(plan, phases[phase].op, want);
 		struct buf what = {0};
 
 		step->have = have;
 		nft_change_summary(want, have, phase, &what);
 		if (what.len > 0)
-			plan_add(plan, STEP_MAKE, phase == NFT_CHANGE_COMES ? RANK_TABLE : RANK_FINISH,
-				table_object(plan, want), NULL, step, "%s: %s", texts[phase], buf_str(&what));
+			plan_add(plan, STEP_MAKE, phases[phase].rank, table_object(plan, want), NULL, step, "%s %s",
+				phases[phase].text, buf_str(&what));
 		buf_free(&what);
 	}
 }
@@ -525,6 +534,9 @@ void nft_step_print(const struct nft_step *step, struct buf *out)
 		return;
 	case NFT_CHANGE_TABLE:
 		nft_change_print(step->table, step->have, NFT_CHANGE_COMES, out);
+		return;
+	case NFT_SWITCH_TABLE:
+		nft_change_print(step->table, step->have, NFT_CHANGE_SWITCHES, out);
 		return;
 	case NFT_FINISH_TABLE:
 		nft_change_print(step->table, step->have, NFT_CHANGE_GOES, out);

@@ -178,6 +178,23 @@ static void add_known(struct rendering *r, const char *hook)
 	rendering_rule(r, c, "goto new_%s", hook);
 }
 
+/* What the base chain leaves. It never changes: see add_dispatch(). */
+static void add_slow(struct rendering *r, enum policy_hook hook)
+{
+	const char *name = policy_hook_name(hook);
+	struct nft_chain *c = rendering_chain(r, arena_printf(r->m->arena, "slow_%s", name));
+
+	if (hook == POLICY_FORWARD) {
+		rendering_rule(r, c, "ct state untracked icmpv6 type { 130-137, 143 } accept");
+		rendering_rule(r, c, "ct state invalid,untracked goto %s", POLICY_COUNTER_INVALID);
+	} else {
+		rendering_rule(r, c, "ct state invalid,untracked accept");
+		rendering_rule(r, c, "meta %s \"lo\" accept", hook == POLICY_INPUT ? "iifname" : "oifname");
+	}
+	rendering_rule(r, c, "ct state established,related goto known_%s", name);
+	rendering_rule(r, c, "goto new_%s", name);
+}
+
 void policy_base_hook(struct rendering *r, enum policy_hook hook)
 {
 	const char *name = policy_hook_name(hook);
@@ -188,6 +205,7 @@ void policy_base_hook(struct rendering *r, enum policy_hook hook)
 	const char *spec = arena_printf(r->m->arena, "type filter hook %s priority 0; policy accept;", name);
 
 	add_known(r, name);
+	add_slow(r, hook);
 	r->hooks[hook] = nft_add_chain(r->m, r->t, name, spec);
 	r->hooks[hook]->last = true;
 	rendering_note(r, spec);
@@ -257,21 +275,11 @@ static uint32_t choose_epoch(const struct rendering *r)
 static void add_hook_rules(struct rendering *r, enum policy_hook hook, uint32_t epoch)
 {
 	const uint32_t mask = POLICY_MARK_EPOCH | POLICY_MARK_DENIED;
-	const char *name = policy_hook_name(hook);
 	struct nft_chain *c = r->hooks[hook];
 
 	nft_add_rule(r->m, c, "ct state established,related ct mark and 0x%x == 0x%x accept", mask, epoch);
-	if (hook == POLICY_FORWARD) {
-		nft_add_rule(r->m, c, "ct state untracked icmpv6 type { 130-137, 143 } accept");
-		nft_add_rule(r->m, c, "ct state vmap { invalid : goto %s, untracked : goto %s }",
-			POLICY_COUNTER_INVALID, POLICY_COUNTER_INVALID);
-	} else {
-		nft_add_rule(r->m, c, "ct state invalid,untracked accept");
-		nft_add_rule(r->m, c, "meta %s \"lo\" accept", hook == POLICY_INPUT ? "iifname" : "oifname");
-	}
 	nft_add_rule(r->m, c, "ct mark and 0x%x == 0x%x goto cut", mask, epoch | POLICY_MARK_DENIED);
-	nft_add_rule(r->m, c, "ct state established,related goto known_%s", name);
-	nft_add_rule(r->m, c, "goto new_%s", name);
+	nft_add_rule(r->m, c, "goto slow_%s", policy_hook_name(hook));
 }
 
 /* A flow that is denied after it was accepted is marked, so that what answers it is denied too. */

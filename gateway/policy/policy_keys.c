@@ -7,6 +7,7 @@
 
 #include <string.h>
 
+#include "gateway/base/str.h"
 #include "gateway/nft/nft.h"
 
 bool policy_run_has_ranges(const struct policy_run *run)
@@ -53,7 +54,7 @@ void policy_run_parts(const struct policy_run *run, struct buf *out)
 }
 
 /* As an identifier may have it. */
-static void put_clean(const char *text, struct buf *out)
+void policy_put_clean(const char *text, struct buf *out)
 {
 	static const char clean[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789.-_";
 
@@ -68,31 +69,54 @@ static void put_clean(const char *text, struct buf *out)
 void policy_wide_name(const struct policy_model *m, uint32_t set, bool is_from, struct buf *out)
 {
 	buf_printf(out, "wide_%s_", is_from ? "src" : "dst");
-	put_clean(m->addrs[set].what, out);
+	policy_put_clean(m->addrs[set].what, out);
 }
 
-void policy_run_name(
-	const struct policy_model *m, const struct policy_shape *s, unsigned level, unsigned layout, struct buf *out)
+static const char *const hooks[] = {"forward", "input", "output"};
+
+void policy_shape_name(const struct policy_model *m, const struct policy_shape *s, struct buf *out)
 {
-	static const char *const hooks[] = {"forward", "input", "output"};
 	static const char *const sides[] = {"any", "iface", "vrfport", "addr", "wide"};
 	static const char *const services[] = {"all", "proto", "port", "type", "ports"};
 
-	buf_printf(out, "%s%u_%s_%s_%s", hooks[s->hook], level, sides[s->from], sides[s->to], services[s->service]);
+	buf_printf(out, "_%s_%s_%s", sides[s->from], sides[s->to], services[s->service]);
 	if (s->from == SIDE_WIDE) {
 		buf_putc(out, '_');
-		put_clean(m->addrs[s->wide_from].what, out);
+		policy_put_clean(m->addrs[s->wide_from].what, out);
 	}
 	if (s->to == SIDE_WIDE) {
 		buf_puts(out, "_to_");
-		put_clean(m->addrs[s->wide_to].what, out);
+		policy_put_clean(m->addrs[s->wide_to].what, out);
 	}
 	if (s->schedule) {
 		buf_puts(out, "_at_");
-		put_clean(m->policy->schedules.v[s->schedule - 1].name, out);
+		policy_put_clean(m->policy->schedules.v[s->schedule - 1].name, out);
 	}
+}
+
+/* By what its keys and verdicts are, whatever numbers things have. */
+static uint32_t content_of(const struct policy_model *m, const struct policy_run *run)
+{
+	struct policy_run_key key = {.len = 0};
+	uint64_t h = 0;
+
+	for (size_t i = 0; i < run->n_elems; i++) {
+		policy_run_key(m, run, &run->elems[i], &key);
+		buf_printf(&key.text, " %u", m->rules[run->elems[i].rule].rule->seq);
+		h = h * UINT64_C(0x100000001b3) ^ str_hash(buf_str(&key.text));
+	}
+	buf_free(&key.text);
+	return (uint32_t)(h ^ h >> 32);
+}
+
+void policy_run_name(const struct policy_model *m, const struct policy_run *run, unsigned layout, struct buf *out)
+{
+	buf_printf(out, "%s%u", hooks[run->shape.hook], run->level);
+	policy_shape_name(m, &run->shape, out);
 	if (layout > 0)
 		buf_printf(out, "_v%u", layout);
+	if (policy_run_has_ranges(run))
+		buf_printf(out, "_%08x", content_of(m, run));
 }
 
 /* --- keys --- */

@@ -23,9 +23,15 @@ bool policy_run_has_ranges(const struct policy_run *run);
 bool policy_run_is_everything(const struct policy_run *run);
 /* "iifname . oifname . meta l4proto . th dport" */
 void policy_run_parts(const struct policy_run *run, struct buf *out);
-/* The name of its map: by hook, level, shape, and the layout (policy_layout.c). */
-void policy_run_name(
-	const struct policy_model *m, const struct policy_shape *s, unsigned level, unsigned layout, struct buf *out);
+/*
+ * The name of its map: by hook, level, shape, and the layout (policy_layout.c). One of ranges is made anew whenever it
+ * changes, under another name: see nft.h.
+ */
+void policy_run_name(const struct policy_model *m, const struct policy_run *run, unsigned layout, struct buf *out);
+/* The same without level and layout. */
+void policy_shape_name(const struct policy_model *m, const struct policy_shape *s, struct buf *out);
+/* A name as an identifier may have it. */
+void policy_put_clean(const char *text, struct buf *out);
 /* Of a set of addresses that is WIDE, as a side: "wide_src_group_storage". */
 void policy_wide_name(const struct policy_model *m, uint32_t set, bool is_from, struct buf *out);
 /* key->text is reset first; the caller frees it in the end. */

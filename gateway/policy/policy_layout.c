@@ -24,7 +24,8 @@ static uint32_t shape_number(const struct policy_model *m, const struct policy_s
 	struct buf name = {0};
 	uint64_t h;
 
-	policy_run_name(m, s, 0, 0, &name);
+	buf_printf(&name, "%u", (unsigned)s->hook);
+	policy_shape_name(m, s, &name);
 	h = str_hash(buf_str(&name));
 	buf_free(&name);
 	return (uint32_t)(h ^ h >> 32);

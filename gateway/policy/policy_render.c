@@ -156,7 +156,7 @@ static void add_run(struct rendering *r, const struct policy_run *run)
 		add_wide(r, run->shape.wide_to, false);
 	if (policy_run_is_everything(run))
 		return;
-	policy_run_name(r->c.model, &run->shape, run->level, r->layout, &name);
+	policy_run_name(r->c.model, run, r->layout, &name);
 	policy_run_parts(run, &spec);
 	s = rendering_set(r, buf_str(&name),
 		arena_printf(r->m->arena, "typeof %s : verdict;%s", buf_str(&spec),
@@ -173,12 +173,37 @@ static void add_run(struct rendering *r, const struct policy_run *run)
 	buf_free(&key.text);
 }
 
-/* What of a schedule is one condition of days and seconds, in UTC as the kernel counts. */
-static void print_when(const struct access_schedule *s, unsigned shift, uint32_t from, uint32_t to, struct buf *out)
+/* The days as a named set: see add_dispatch(). */
+static void add_days(struct rendering *r, const struct access_schedule *s, unsigned shift, const char *name)
 {
-	for (size_t i = 0; i < s->days.n; i++)
-		buf_printf(out, "%s%u", i ? ", " : "meta day { ", ((unsigned)s->days.v[i] + shift) % 7);
-	buf_printf(out, "%smeta hour %u-%u ", s->days.n ? " } " : "", from * 60, to * 60 - 1);
+	struct nft_set *set;
+
+	if (nft_table_set(r->t, name))
+		return;
+	set = rendering_set(r, name, "typeof meta day;", "days of schedules");
+	for (size_t i = 0; i < s->days.n; i++) {
+		uint8_t day = (uint8_t)(((unsigned)s->days.v[i] + shift) % 7);
+		char text[8];
+
+		(void)snprintf(text, sizeof(text), "%u", day);
+		rendering_elem(r, set, &day, sizeof(day), NULL, NULL, text);
+	}
+}
+
+/* What of a schedule is one condition of days and seconds, in UTC as the kernel counts. */
+static void print_when(struct rendering *r, const struct access_schedule *s, unsigned shift, uint32_t from, uint32_t to,
+	struct buf *out)
+{
+	struct buf name = {0};
+
+	if (s->days.n > 0) {
+		buf_puts(&name, shift ? "days_after_" : "days_");
+		policy_put_clean(s->name, &name);
+		add_days(r, s, shift, buf_str(&name));
+		buf_printf(out, "meta day @%s ", buf_str(&name));
+	}
+	buf_printf(out, "meta hour %u-%u ", from * 60, to * 60 - 1);
+	buf_free(&name);
 }
 
 static void add_lookup_at(struct rendering *r, struct nft_chain *c, const struct policy_run *run, const char *when)
@@ -198,7 +223,7 @@ static void add_lookup_at(struct rendering *r, struct nft_chain *c, const struct
 		buf_reset(&name);
 	}
 	policy_run_parts(run, &parts);
-	policy_run_name(r->c.model, &run->shape, run->level, r->layout, &name);
+	policy_run_name(r->c.model, run, r->layout, &name);
 	rule_chain_name(r, run->elems[0].rule, data);
 	if (policy_run_is_everything(run))
 		buf_puts(&text, data);
@@ -220,11 +245,11 @@ static void add_lookup(struct rendering *r, struct nft_chain *c, const struct po
 		add_lookup_at(r, c, run, "");
 		return;
 	}
-	print_when(s, 0, s->from, s->from < s->to ? s->to : 1440, &when);
+	print_when(r, s, 0, s->from, s->from < s->to ? s->to : 1440, &when);
 	add_lookup_at(r, c, run, buf_str(&when));
 	if (s->from > s->to && s->to > 0) {
 		buf_reset(&when);
-		print_when(s, 1, 0, s->to, &when);
+		print_when(r, s, 1, 0, s->to, &when);
 		add_lookup_at(r, c, run, buf_str(&when));
 	}
 	buf_free(&when);
@@ -254,29 +279,34 @@ static void add_lookups(struct rendering *r, enum policy_hook hook, enum packet_
 	rendering_rule(r, c, "goto otherwise_%s", policy_hook_name(hook));
 }
 
-/* The classes of both ends, and then the look-ups. */
+/*
+ * The classes of both ends, and then the look-ups. The chain with the anonymous map never changes: with its rule the
+ * map would go too, and a packet that has just come to the rule would find nothing in it.
+ */
 static void add_dispatch(struct rendering *r, enum policy_hook hook)
 {
 	const char *name = policy_hook_name(hook);
 	struct nft_chain *ports = rendering_chain(r, arena_printf(r->m->arena, "ports_%s", name));
 	struct nft_chain *types = rendering_chain(r, arena_printf(r->m->arena, "types_%s", name));
+	struct nft_chain *others = rendering_chain(r, arena_printf(r->m->arena, "others_%s", name));
+	struct nft_chain *classes = rendering_chain(r, arena_printf(r->m->arena, "classes_%s", name));
 	struct nft_chain *c = rendering_chain(r, arena_printf(r->m->arena, "new_%s", name));
 
-	rendering_rule(r, c, "ct mark set 0 meta priority set 0");
 	if (r->c.classes.n_atoms4 > 0) {
-		rendering_rule(r, c, "ct mark set ip saddr map @class4");
-		rendering_rule(r, c, "meta priority set ip daddr map @class4");
+		rendering_rule(r, classes, "ct mark set ip saddr map @class4");
+		rendering_rule(r, classes, "meta priority set ip daddr map @class4");
 	}
 	if (r->c.classes.n_atoms6 > 0) {
-		rendering_rule(r, c, "ct mark set ip6 saddr map @class6");
-		rendering_rule(r, c, "meta priority set ip6 daddr map @class6");
+		rendering_rule(r, classes, "ct mark set ip6 saddr map @class6");
+		rendering_rule(r, classes, "meta priority set ip6 daddr map @class6");
 	}
+	rendering_rule(r, c, "ct mark set 0 meta priority set 0 jump classes_%s", name);
 	rendering_rule(r, c,
 		"meta l4proto vmap { tcp : goto ports_%s, udp : goto ports_%s, sctp : goto ports_%s, icmp : goto "
-		"types_%s, "
-		"icmpv6 : goto types_%s }",
+		"types_%s, icmpv6 : goto types_%s }",
 		name, name, name, name, name);
-	add_lookups(r, hook, OTHERS, c);
+	rendering_rule(r, c, "goto others_%s", name);
+	add_lookups(r, hook, OTHERS, others);
 	add_lookups(r, hook, WITH_PORTS, ports);
 	add_lookups(r, hook, WITH_TYPES, types);
 }

@@ -246,8 +246,9 @@ class Site:
             s.bind((mine, 0))
             if proto == "tcp":
                 s.setblocking(False)
+                # One that is rejected gives its port back at once, and another may get it.
+                self.ports.setdefault((s.getsockname()[1], mine), set()).add((src, dst, proto, port, v6))
                 assert s.connect_ex((address, port)) == errno.EINPROGRESS
-                self.ports[s.getsockname()[1], mine] = (src, dst, proto, port, v6)
             elif proto == "udp":
                 s.sendto(token, (address, port))
             else:
@@ -257,12 +258,10 @@ class Site:
         got = set()
         for dst, host in self.hosts.items():
             for source, proto, port, what in host.drain():
-                if proto == "tcp":
-                    if (what, source) in self.ports:
-                        got.add(self.ports[what, source])
-                elif what == token:
-                    src = next(n for n, h in HOSTS.items() if source in h[1:])
-                    got.add((src, dst, proto, port, probe.is_v6(source)))
+                src = next(n for n, h in HOSTS.items() if source in h[1:])
+                probed = (src, dst, proto, port, probe.is_v6(source))
+                if what == token or (proto == "tcp" and probed in self.ports.get((what, source), ())):
+                    got.add(probed)
         return got
 
     def round(self, the_policy):
@@ -346,22 +345,23 @@ def test_the_matrix_sees_a_rule_that_is_missing(site, seq):
 
 
 def test_matrix_during_commits(site):
-    """Rules come and go that decide none of these packets."""
-    stop, failed = threading.Event(), []
+    """A hundred commits: rules come and go that decide none of these packets, but stand before all that do."""
+    stop, failed, commits = threading.Event(), [], []
 
     def commit():
-        n = 0
         while not stop.is_set():
-            n += 1
+            commits.append(1)
+            n = len(commits)
             extra = [{"seq": 2, "from": ["203.0.113.0/24"], "services": [f"tcp/{n % 1000 + 1}"], "action": "drop"}] if n % 2 else []
             done = site.gw.apply(text(policy(rules=extra + RULES)), expect=None)
             if done.returncode != 0:
                 failed.append(done.stderr)
-        return n
     thread = threading.Thread(target=commit)
     thread.start()
     try:
-        rounds = [site.round(policy()) for _ in range(20)]
+        rounds = []
+        while len(commits) < 100:
+            rounds.append(site.round(policy()))
     finally:
         stop.set()
         thread.join()
