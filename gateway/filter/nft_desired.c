@@ -4,6 +4,7 @@
 #include "gateway/nft/nft.h"
 #include "gateway/nft/nft_subsystem.h"
 #include "gateway/policy/policy_render.h"
+#include "gateway/policy/protect_render.h"
 #include "overlay/overlay.h"
 
 void nft_desired(const struct config *cfg, const struct facts *facts, struct nft_model *m)
@@ -13,6 +14,7 @@ void nft_desired(const struct config *cfg, const struct facts *facts, struct nft
 	spread_render(cfg, m);
 	bridge_render(cfg, facts, m);
 	audit_render(cfg, m);
+	protect_render(cfg, m);
 	policy_render(cfg, facts, m);
 	nft_model_seal(m);
 }

@@ -37,6 +37,7 @@ struct nft_set {
 	uint64_t hash;		/* wanted: of spec; observed: from the comment, 0 if there is none */
 	bool last;		/* wanted: changes in place when all else has changed */
 	bool has_ends;		/* observed: ranges of one part, whose ends are listed too */
+	bool is_volatile;	/* observed: packets and time make its elements, which are nobody's business here */
 	struct nft_elem *elems; /* sorted by key */
 	size_t n_elems, cap_elems;
 };

@@ -84,7 +84,8 @@ static int read_table(struct reader *r, const struct nft_table *t)
 	if (error == 0)
 		error = dump(r, NFT_MSG_GETOBJ, t, NULL);
 	for (size_t i = 0; error == 0 && i < t->n_sets; i++)
-		error = dump(r, NFT_MSG_GETSETELEM, t, t->sets[i]);
+		if (!t->sets[i]->is_volatile)
+			error = dump(r, NFT_MSG_GETSETELEM, t, t->sets[i]);
 	return error;
 }
 

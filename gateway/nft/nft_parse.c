@@ -187,6 +187,7 @@ static int parse_set(const struct nlmsghdr *nlh, attrs_t attrs, struct nft_model
 		return -EPROTO;
 	s = nft_add_set(m, t, name, NULL, NULL);
 	s->hash = get_hash(attrs[NFTA_SET_USERDATA], UDATA_SET_COMMENT);
+	s->is_volatile = get_u32(attrs[NFTA_SET_FLAGS]) & (NFT_SET_EVAL | NFT_SET_TIMEOUT);
 	s->has_ends = (get_u32(attrs[NFTA_SET_FLAGS]) & (NFT_SET_INTERVAL | NFT_SET_CONCAT)) == NFT_SET_INTERVAL;
 	return 0;
 }

@@ -47,6 +47,7 @@ static const struct part {
 	{"iifname", PART_IFNAME, 16},
 	{"oifname", PART_IFNAME, 16},
 	{"ifname", PART_IFNAME, 16},
+	{"fib saddr oifname", PART_IFNAME, 16},
 	{"@th,96,24", PART_NUMBER, 3},
 	{"inet_service", PART_NUMBER, 2},
 	{"udp dport", PART_NUMBER, 2},

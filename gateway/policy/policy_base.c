@@ -73,6 +73,11 @@ void policy_base_ends(struct rendering *r)
 	rendering_rule(r, c, "drop");
 	c = counted(r, POLICY_COUNTER_CUT);
 	rendering_rule(r, c, "drop");
+	c = counted(r, POLICY_COUNTER_OWN);
+	/* What is said to all is noise: counted, and no entry of the record. */
+	rendering_rule(r, c, "fib daddr type != local drop");
+	log_if_asked(r, c, "own");
+	rendering_rule(r, c, "goto denied");
 }
 
 /* --- what no rule decides --- */
@@ -162,6 +167,10 @@ void policy_base_otherwise(struct rendering *r, enum policy_hook hook)
 			return;
 		}
 	}
+	if (hook == POLICY_INPUT && policy_is_closed(r->c.model->policy)) {
+		rendering_rule(r, c, "goto " POLICY_COUNTER_OWN);
+		return;
+	}
 	rendering_rule(r, c, "ct mark set 0 goto accepted");
 }
 
@@ -189,13 +198,13 @@ static void add_slow(struct rendering *r, enum policy_hook hook)
 		rendering_rule(r, c, "ct state invalid,untracked goto %s", POLICY_COUNTER_INVALID);
 	} else {
 		rendering_rule(r, c, "ct state invalid,untracked accept");
-		rendering_rule(r, c, "meta %s \"lo\" accept", hook == POLICY_INPUT ? "iifname" : "oifname");
+		rendering_rule(r, c, "meta oifname \"lo\" accept");
 	}
 	rendering_rule(r, c, "ct state established,related goto known_%s", name);
 	rendering_rule(r, c, "goto new_%s", name);
 }
 
-void policy_base_hook(struct rendering *r, enum policy_hook hook)
+void policy_base_hook(struct rendering *r, const struct config *cfg, enum policy_hook hook)
 {
 	const char *name = policy_hook_name(hook);
 	/*
@@ -205,7 +214,10 @@ void policy_base_hook(struct rendering *r, enum policy_hook hook)
 	const char *spec = arena_printf(r->m->arena, "type filter hook %s priority 0; policy accept;", name);
 
 	add_known(r, name);
-	add_slow(r, hook);
+	if (hook == POLICY_INPUT)
+		policy_input_slow(r, cfg);
+	else
+		add_slow(r, hook);
 	r->hooks[hook] = nft_add_chain(r->m, r->t, name, spec);
 	r->hooks[hook]->last = true;
 	rendering_note(r, spec);

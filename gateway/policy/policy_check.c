@@ -225,6 +225,35 @@ static void check_named(const struct policy *policy, struct diag *diag)
 	}
 }
 
+/* A gateway that nobody can manage is a mistake more often than not. */
+static void check_own(const struct config *cfg, struct diag *diag)
+{
+	const struct policy *policy = cfg->policy;
+
+	if (policy->own_addresses == DEFAULT_ACCEPT || !CONFIG_IS_WHOLE(cfg, policy))
+		return;
+	for (size_t i = 0; i < policy->rules.n; i++)
+		for (size_t k = 0; k < policy->rules.v[i].to.n && policy->rules.v[i].action == ACCESS_ACCEPT; k++)
+			if (str_eq(policy->rules.v[i].to.v[k], "gateway"))
+				return;
+	diag_warning(diag, policy->entry.loc,
+		"policy: no rule accepts anything to the gateway itself, so it is managed from its console alone; say "
+		"who may with to: [gateway], or own-addresses: accept");
+}
+
+static void check_protection(const struct policy *policy, struct diag *diag)
+{
+	const struct source_limits *l = policy->source_limits;
+
+	if (l && l->syn.events == 0 && l->flows.events == 0 && l->connections == 0 &&
+		!CONFIG_IS_SET(l, source_limits, syn) && !CONFIG_IS_SET(l, source_limits, flows) &&
+		!CONFIG_IS_SET(l, source_limits, connections))
+		diag_error(diag, l->entry.loc, "source-limits: it has none of syn, flows and connections");
+	if (policy->scan && !policy->log_denied)
+		diag_error(diag, policy->scan->entry.loc,
+			"scan: who scans is seen by what is denied and logged; it needs log-denied: true");
+}
+
 static void check_filter(const struct config *cfg, struct diag *diag)
 {
 	for (size_t i = 0; i < cfg->segments.n; i++) {
@@ -337,6 +366,8 @@ void policy_rules_check(const struct config *cfg, struct diag *diag)
 	if (!cfg->policy)
 		return;
 	check_named(cfg->policy, diag);
+	check_own(cfg, diag);
+	check_protection(cfg->policy, diag);
 	for (size_t i = 0; i < cfg->policy->rules.n; i++)
 		check_rule(cfg, &cfg->policy->rules.v[i], scratch, diag);
 	check_rule_names(cfg->policy, scratch, diag);

@@ -3,6 +3,8 @@
 #include "gateway/policy/policy_eval.h"
 
 #include "gateway/base/buf.h"
+#include "gateway/base/str.h"
+#include "gateway/policy/policy_peers.h"
 
 enum { DAYS = 7 };
 
@@ -90,13 +92,35 @@ static bool is_one_of(const struct policy_model *m, const struct policy_end *end
 
 /* --- what no rule decides --- */
 
+static bool is_peer(const struct policy_model *m, const struct policy_packet *p)
+{
+	for (size_t i = 0; i < m->n_peers && p->hook == POLICY_INPUT; i++) {
+		const struct policy_peer *peer = &m->peers[i];
+
+		if (p->proto != peer->proto || p->port != peer->port)
+			continue;
+		if (peer->interface ? str_eq(m->devices[p->in].name, peer->interface) && ip_addr_is_link_local(&p->src)
+				    : ip_addr_cmp(&p->src, &peer->addr) == 0)
+			return true;
+	}
+	return false;
+}
+
+static struct policy_verdict by_peer(void)
+{
+	return (struct policy_verdict){POLICY_PEER, -1, ACCESS_ACCEPT};
+}
+
 static struct policy_verdict by_default(const struct policy_model *m, const struct policy_packet *p)
 {
 	struct policy_verdict v = {.rule = -1, .action = ACCESS_ACCEPT};
 	uint32_t from = m->devices[p->in].domain, to = m->devices[p->out].domain;
 
-	if (p->hook != POLICY_FORWARD) {
+	if (p->hook == POLICY_OUTPUT) {
+		v.reason = POLICY_SENT;
+	} else if (p->hook == POLICY_INPUT) {
 		v.reason = POLICY_OWN;
+		v.action = m->policy->own_addresses == DEFAULT_ACCEPT ? ACCESS_ACCEPT : ACCESS_DROP;
 	} else if (from != to) {
 		v.reason = POLICY_BETWEEN;
 		v.action = ACCESS_DROP;
@@ -111,6 +135,8 @@ static struct policy_verdict by_default(const struct policy_model *m, const stru
 
 struct policy_verdict policy_eval(const struct policy_model *m, const struct policy_packet *p)
 {
+	if (is_peer(m, p))
+		return by_peer();
 	for (size_t i = 0; i < m->n_rules; i++) {
 		const struct policy_rule_of *r = &m->rules[i];
 
@@ -125,6 +151,8 @@ struct policy_verdict policy_decide(const struct policy_compiled *c, const struc
 {
 	int rule = policy_lookup(c, p);
 
+	if (is_peer(c->model, p))
+		return by_peer();
 	if (rule < 0)
 		return by_default(c->model, p);
 	return (struct policy_verdict){POLICY_BY_RULE, rule, (enum access_action)c->model->rules[rule].rule->action};
@@ -136,7 +164,9 @@ void policy_verdict_print(const struct policy_model *m, const struct policy_verd
 		[POLICY_BY_DEFAULT] = "no rule decides; the default",
 		[POLICY_BETWEEN] = "no rule decides; between two domains everything",
 		[POLICY_INSIDE_SEGMENT] = "no rule decides; inside one segment everything",
-		[POLICY_OWN] = "no rule decides; what the gateway itself sends or receives",
+		[POLICY_SENT] = "no rule decides; what the gateway itself sends",
+		[POLICY_OWN] = "no rule decides; what is for the gateway itself",
+		[POLICY_PEER] = "no rule is asked; what a configured peer says to the gateway",
 	};
 	static const char *const actions[] = {
 		[ACCESS_ACCEPT] = "accepts it", [ACCESS_DROP] = "drops it", [ACCESS_REJECT] = "rejects it"};

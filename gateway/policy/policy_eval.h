@@ -12,7 +12,9 @@ enum policy_reason {
 	POLICY_BY_DEFAULT,     /* within one domain no rule decided */
 	POLICY_BETWEEN,	       /* two domains, and no rule decided */
 	POLICY_INSIDE_SEGMENT, /* it leaves where it came from, and no rule decided */
-	POLICY_OWN,	       /* it is of, or for, the gateway itself, and no rule decided */
+	POLICY_SENT,	       /* the gateway itself sends it, and no rule decided */
+	POLICY_OWN,	       /* it is for the gateway itself, and no rule decided */
+	POLICY_PEER,	       /* it is for the gateway itself, of a configured peer: no rule is asked */
 };
 
 struct policy_verdict {

@@ -9,6 +9,7 @@
 #include "gateway/base/buf.h"
 #include "gateway/base/str.h"
 #include "gateway/engine/facts.h"
+#include "gateway/policy/policy_peers.h"
 #include "gateway/policy/policy_table.h"
 #include "overlay/overlay.h"
 
@@ -419,6 +420,7 @@ struct policy_model *policy_model_new(const struct config *cfg, const struct fac
 	m->n_devices = 1;
 	m->devices = arena_grow(arena, NULL, 0, &m->cap_devices, sizeof(*m->devices));
 	add_domains(&mk);
+	m->peers = policy_peers_of(cfg, arena, &m->n_peers);
 	for (size_t i = 0; i < m->n_rules; i++) {
 		const struct access_rule *rule = &cfg->policy->rules.v[i];
 		struct policy_rule_of *r = &m->rules[i];

@@ -59,6 +59,8 @@ struct policy_device {
 	bool is_vrf, is_bridge; /* a tenant's VRF; a bridged segment's bridge */
 };
 
+struct policy_peer;
+
 struct policy_model {
 	struct arena *arena;
 	const struct facts *facts;
@@ -71,6 +73,8 @@ struct policy_model {
 	size_t n_addrs, cap_addrs;
 	struct policy_rule_of *rules;
 	size_t n_rules;
+	const struct policy_peer *peers; /* see policy_peers.h */
+	size_t n_peers;
 };
 
 /* cfg has a policy, and has passed policy_rules_check(). In arena; points into cfg and facts. */

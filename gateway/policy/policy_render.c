@@ -313,9 +313,9 @@ static void add_dispatch(struct rendering *r, enum policy_hook hook)
 
 /* --- one chain for each rule --- */
 
-static const char *rate_unit(uint32_t seconds)
+const char *policy_rate_unit(const struct event_rate *rate)
 {
-	return seconds == 1 ? "second" : seconds == 60 ? "minute" : "hour";
+	return rate->seconds == 1 ? "second" : rate->seconds == 60 ? "minute" : "hour";
 }
 
 /* What is over a limit is new: a flow that is there already is not cut by the rate of others. */
@@ -323,7 +323,7 @@ static void add_limits(struct rendering *r, struct nft_chain *c, const struct ac
 {
 	if (rule->rate_limit.events)
 		rendering_rule(r, c, "ct state new limit rate over %u/%s burst %u packets goto limited",
-			rule->rate_limit.events, rate_unit(rule->rate_limit.seconds), rule->rate_limit.events);
+			rule->rate_limit.events, policy_rate_unit(&rule->rate_limit), rule->rate_limit.events);
 	if (rule->connection_limit)
 		rendering_rule(r, c, "ct count over %u goto limited", rule->connection_limit);
 }
@@ -353,8 +353,15 @@ static void add_rules(struct rendering *r)
 		add_rule(r, r->c.model->rules[i].rule);
 }
 
+bool policy_is_closed(const struct policy *policy)
+{
+	return policy->own_addresses == DEFAULT_DROP;
+}
+
 static bool has_hook(const struct rendering *r, enum policy_hook hook)
 {
+	if (hook == POLICY_INPUT && policy_is_closed(r->c.model->policy))
+		return true;
 	for (size_t i = 0; i < r->c.n_runs; i++)
 		if (r->c.runs[i].shape.hook == hook)
 			return true;
@@ -381,7 +388,7 @@ void policy_render(const struct config *cfg, const struct facts *facts, struct n
 			continue;
 		policy_base_otherwise(&r, hook);
 		add_dispatch(&r, hook);
-		policy_base_hook(&r, hook);
+		policy_base_hook(&r, cfg, hook);
 	}
 	policy_base_zones(&r, cfg);
 	policy_base_epoch(&r);

@@ -21,6 +21,7 @@ struct nft_model;
 #define POLICY_COUNTER_INVALID "invalid"
 #define POLICY_COUNTER_LIMITED "limited"
 #define POLICY_COUNTER_CUT "cut"
+#define POLICY_COUNTER_OWN "own"
 
 enum { POLICY_EPOCH_SHIFT = 20, POLICY_EPOCH_MAX = 2047, POLICY_LOG_GROUP = 18020 };
 #define POLICY_MARK_RULE UINT32_C(0xfffff)

@@ -28,14 +28,20 @@ void rendering_elem(struct rendering *r, struct nft_set *s, const void *key, siz
 /* Tells the record of a denied packet: so many a second, so that a flood of them costs little. */
 void rendering_log(struct rendering *r, struct nft_chain *c, const char *verdict);
 
-const char *policy_hook_name(enum policy_hook hook); /* "forward" */
+/* Does the gateway itself take only what a rule accepts? */
+bool policy_is_closed(const struct policy *policy);
+const char *policy_rate_unit(const struct event_rate *rate); /* "second" */
+const char *policy_hook_name(enum policy_hook hook);	     /* "forward" */
 
 /* policy_layout.c: before any run is named. */
 void policy_layout(struct rendering *r);
 
+/* policy_input.c: the chain slow_input, and what it leads to. */
+void policy_input_slow(struct rendering *r, const struct config *cfg);
+
 /* policy_base.c. In this order. */
 void policy_base_ends(struct rendering *r);
 void policy_base_otherwise(struct rendering *r, enum policy_hook hook);
-void policy_base_hook(struct rendering *r, enum policy_hook hook);
+void policy_base_hook(struct rendering *r, const struct config *cfg, enum policy_hook hook);
 void policy_base_zones(struct rendering *r, const struct config *cfg);
 void policy_base_epoch(struct rendering *r);

@@ -20,7 +20,7 @@ LAYERS = {
     "overlay": ["gateway/base", "config", "gateway/engine", "gateway/nft"],
     "routing": ["gateway/base", "config", "gateway/engine", "gateway/service", "overlay"],
     "gateway/audit": ["gateway/base", "config", "gateway/engine", "gateway/nft", "overlay"],
-    "gateway/policy": ["gateway/base", "config", "gateway/engine", "gateway/nft", "overlay"],
+    "gateway/policy": ["gateway/base", "config", "gateway/engine", "gateway/nft", "overlay", "routing"],
     "gateway/filter": ["gateway/base", "config", "gateway/engine", "gateway/nft", "overlay", "gateway/audit", "gateway/policy"],
     "gateway/rpc": ["gateway/base"],
     "gateway/service": ["gateway/base"],
@@ -52,7 +52,7 @@ PURE = [
     "routing/flip_plan.c", "routing/flip_state.c",
     "gateway/engine/plan.c", "gateway/engine/facts.c", "gateway/engine/txn.c", "gateway/rpc/*frame.c",
     "gateway/audit/audit_check.c", "gateway/audit/audit_render.c", "gateway/audit/audit_names.c", "gateway/audit/audit_settings.c",
-    "gateway/policy/policy_*.c", "gateway/policy/prefix_parse.c",
+    "gateway/policy/policy_*.c", "gateway/policy/protect_render.c",
     "gateway/audit/ct_event.c", "gateway/audit/deny.c", "gateway/audit/flow.c", "gateway/audit/flow_*.c", "gateway/audit/names_pool.c",
     "gateway/audit/totals.c", "gateway/audit/tracker.c",
 ]

@@ -3,7 +3,7 @@
  * The compiled policy decides as its words say: random rules, groups and services, random packets; the look-ups against
  * the evaluator, which knows nothing of them. Prints its seed; FAIRWAY_SEED=N runs one again.
  */
-/* LINK: gateway/policy/policy_class.c gateway/policy/policy_compile.c gateway/policy/policy_cover.c gateway/policy/policy_eval.c gateway/policy/policy_lookup.c gateway/policy/policy_model.c gateway/policy/policy_table.c gateway/engine/facts.c overlay/mtu.c overlay/model.c overlay/desired.c config/config.c config/decode.c config/diag.c config/hint.c config/schema.c config/text.c config/types.c config/types_bgp.c config/types_net.c config/types_policy.c config/endpoint.c config/types_text.c config/yaml.c */
+/* LINK: gateway/policy/policy_class.c gateway/policy/policy_compile.c gateway/policy/policy_cover.c gateway/policy/policy_eval.c gateway/policy/policy_lookup.c gateway/policy/policy_model.c gateway/policy/policy_peers.c routing/session.c config/preset.c gateway/policy/policy_table.c gateway/engine/facts.c overlay/mtu.c overlay/model.c overlay/desired.c config/config.c config/decode.c config/diag.c config/hint.c config/schema.c config/text.c config/types.c config/types_bgp.c config/types_net.c config/types_policy.c config/endpoint.c config/types_text.c config/yaml.c */
 /* LIBS: libfyaml jansson */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -238,7 +238,7 @@ static void test_no_noise(void **state)
 		"f:2:8: error: lines: a mapping is not a list of mappings of name, description, provider, circuit-id, "
 		"enabled, interface, address, peer-address, address6, peer-address6, tier, rate, priority, mtu, "
 		"path-mtu, "
-		"encrypt, "
+		"encrypt, anti-spoofing, "
 		"bfd, bgp, sla\n");
 	assert_messages(HEAD "lines: [{interface: e1, address: 10.0.0.1/30, peer-address: 10.0.0.2}]\n" REMOTE,
 		"f:2:9: error: lines[#1]: \"name\" is missing (the line's name)\n");

@@ -5,7 +5,7 @@
  * in review, not by an operator. UPDATE=1 writes them; tests/golden/test_nft_golden.py has nft itself check the
  * commands.
  */
-/* LINK: tests/lib/overlay_fixture.c tests/lib/fake_kernel.c overlay/mtu.c overlay/model.c overlay/desired.c overlay/overlay_plan.c overlay/link_plan.c overlay/overlay_check.c overlay/interface_check.c overlay/segment_check.c overlay/address_check.c overlay/guard_render.c overlay/mss_render.c overlay/spread_render.c overlay/bridge_render.c gateway/policy/policy_base.c gateway/policy/policy_class.c gateway/policy/policy_compile.c gateway/policy/policy_cover.c gateway/policy/policy_keys.c gateway/policy/policy_layout.c gateway/policy/policy_model.c gateway/policy/policy_place.c gateway/policy/policy_render.c gateway/policy/policy_table.c gateway/audit/audit_names.c gateway/audit/audit_render.c overlay/snoop_render.c overlay/toobig_render.c config/config.c config/decode.c config/diag.c config/hint.c config/schema.c config/text.c config/types.c config/types_bgp.c config/types_net.c config/types_policy.c config/endpoint.c config/types_text.c config/yaml.c gateway/engine/facts.c gateway/engine/plan.c gateway/nft/nft_model.c gateway/nft/nft_plan.c gateway/nft/nft_change.c */
+/* LINK: tests/lib/overlay_fixture.c tests/lib/fake_kernel.c overlay/mtu.c overlay/model.c overlay/desired.c overlay/overlay_plan.c overlay/link_plan.c overlay/overlay_check.c overlay/interface_check.c overlay/segment_check.c overlay/address_check.c overlay/guard_render.c overlay/mss_render.c overlay/spread_render.c overlay/bridge_render.c gateway/policy/policy_base.c gateway/policy/policy_input.c gateway/policy/protect_render.c routing/session.c config/preset.c gateway/policy/policy_class.c gateway/policy/policy_compile.c gateway/policy/policy_cover.c gateway/policy/policy_keys.c gateway/policy/policy_layout.c gateway/policy/policy_model.c gateway/policy/policy_peers.c gateway/policy/policy_place.c gateway/policy/policy_render.c gateway/policy/policy_table.c gateway/audit/audit_names.c gateway/audit/audit_render.c overlay/snoop_render.c overlay/toobig_render.c config/config.c config/decode.c config/diag.c config/hint.c config/schema.c config/text.c config/types.c config/types_bgp.c config/types_net.c config/types_policy.c config/endpoint.c config/types_text.c config/yaml.c gateway/engine/facts.c gateway/engine/plan.c gateway/nft/nft_model.c gateway/nft/nft_plan.c gateway/nft/nft_change.c */
 /* LIBS: libfyaml jansson */
 #include <errno.h>
 #include <glob.h>
@@ -26,6 +26,7 @@
 #include "gateway/base/str.h"
 #include "gateway/nft/nft.h"
 #include "gateway/policy/policy_render.h"
+#include "gateway/policy/protect_render.h"
 #include "overlay/overlay.h"
 #include "tests/lib/overlay_fixture.h"
 
@@ -67,6 +68,7 @@ static void print_nft(struct overlay_fixture *f, const struct config *cfg, struc
 	spread_render(cfg, &want);
 	bridge_render(cfg, &f->facts, &want);
 	audit_render(cfg, &want);
+	protect_render(cfg, &want);
 	policy_render(cfg, &f->facts, &want);
 	nft_model_seal(&want);
 	plan_init(&plan);
