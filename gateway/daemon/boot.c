@@ -16,6 +16,8 @@
 #include "gateway/base/log.h"
 #include "gateway/base/str.h"
 #include "gateway/daemon/daemon.h"
+#include "gateway/daemon/scan_watch.h"
+#include "gateway/daemon/transit.h"
 #include "gateway/engine/load.h"
 
 /* Trouble is logged when it is new; takes over text. */
@@ -164,6 +166,14 @@ static void boot_file(struct daemon *d, bool again)
 	arena_free(arena);
 }
 
+void daemon_follow_transit(struct daemon *d)
+{
+	if (!d->engine.running)
+		(void)transit_close();
+	else if (!d->transit_open)
+		d->transit_open = transit_open();
+}
+
 void daemon_boot(struct daemon *d)
 {
 	note_pending(d);
@@ -172,14 +182,16 @@ void daemon_boot(struct daemon *d)
 	boot_file(d, false);
 	d->engine.lenient = false;
 	if (!d->engine.running)
-		log_notice("nothing is configured; waiting for an apply, or for the file");
+		log_notice("nothing is configured, and nothing passes through; waiting for an apply, or for the file");
 	else if (d->boot_trouble)
 		log_notice("revision %llu stays in force", (unsigned long long)d->revision);
 	routing_watch_config(d);
 	prefix_watch_config(d);
+	scan_watch_config(d->scans, d->engine.running);
 	auditor_config(d->auditor, d->engine.running);
 	if (!d->engine.converged)
 		(void)engine_reconcile(&d->engine);
+	daemon_follow_transit(d);
 	watch_soon(d);
 }
 

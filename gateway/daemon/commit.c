@@ -18,6 +18,7 @@
 #include "gateway/base/fs.h"
 #include "gateway/base/log.h"
 #include "gateway/daemon/daemon.h"
+#include "gateway/daemon/scan_watch.h"
 #include "overlay/pathmtu.h"
 
 void applied_free(struct applied *a)
@@ -159,7 +160,9 @@ void daemon_commit(struct daemon *d, const struct config *cfg, struct arena *are
 		routing_watch_config(d);
 		prefix_watch_config(d);
 		daemon_sweep_flows(d);
+		scan_watch_config(d->scans, d->engine.running);
 		auditor_config(d->auditor, d->engine.running);
+		daemon_follow_transit(d);
 	}
 	(void)malloc_trim(0); /* a plan for a thousand segments is gone now */
 	watch_soon(d);

@@ -4,6 +4,7 @@
  * goes on, and the next start finds all as it was.
  */
 #include "gateway/daemon/daemon.h"
+#include "gateway/daemon/scan_watch.h"
 
 #include <signal.h>
 #include <stdlib.h>
@@ -128,18 +129,28 @@ static bool open_audit(struct daemon *d)
 	return r == 0;
 }
 
+static bool open_scans(struct daemon *d)
+{
+	int r = scan_watch_open(d->event, d->auditor, &d->scans);
+
+	if (r < 0)
+		log_error("no watch for scans: %s", strerror(-r));
+	return r == 0;
+}
+
 /* False after saying why not. */
 static bool daemon_open(struct daemon *d)
 {
 	return lock_instance(d->options->instance, d->options->run_dir, &d->lock) && lock_network(&d->network_lock) &&
 		open_services(d) && open_store(d) && open_loop(d) && open_rpc(d) && open_watch(d) &&
-		drop_privileges() && open_routing(d) && open_prefixes(d) && open_audit(d);
+		drop_privileges() && open_routing(d) && open_prefixes(d) && open_audit(d) && open_scans(d);
 }
 
 static void daemon_close(struct daemon *d)
 {
 	rpc_server_close(d->rpc);
 	auditor_close(d->auditor);
+	scan_watch_close(d->scans);
 	if (d->links)
 		watch_close(d);
 	routing_watch_close(d);

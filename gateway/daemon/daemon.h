@@ -22,6 +22,7 @@ struct frr_health;
 struct monitor;
 struct nft_monitor;
 struct revision;
+struct scan_watch;
 struct rpc_server;
 struct services;
 struct store;
@@ -43,6 +44,7 @@ struct daemon {
 	char *file_trouble; /* NULL, or why what runs could not be saved */
 	bool boot_refused;  /* the file is valid, but something was in its way: it is tried again when something changes
 			     */
+	bool transit_open;  /* see transit.h; false: not yet, or there is nothing to open it for */
 	bool boot_undone;   /* the last try with the file got as far as the kernel and was rolled back */
 
 	/* watch.c */
@@ -67,6 +69,7 @@ struct daemon {
 	struct fib_check *fib;
 	struct frr_retell retell;
 	struct auditor *auditor;
+	struct scan_watch *scans;
 	sd_event_source *services_io, *flip_io, *pulse, *fib_io, *fib_look;
 };
 
@@ -81,6 +84,9 @@ int daemon_run(const struct options *options);
 void daemon_boot(struct daemon *d);
 /* Another try with the file: something has changed that was in its way. */
 void daemon_boot_again(struct daemon *d);
+
+/* What passes through follows from whether a configuration runs. */
+void daemon_follow_transit(struct daemon *d);
 
 /* --- commit.c --- */
 

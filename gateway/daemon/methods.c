@@ -18,6 +18,7 @@
 #include "gateway/base/log.h"
 #include "gateway/base/str.h"
 #include "gateway/daemon/daemon.h"
+#include "gateway/daemon/scan_watch.h"
 #include "gateway/engine/diag_json.h"
 #include "gateway/engine/load.h"
 #include "gateway/engine/subsystem.h"
@@ -463,6 +464,15 @@ static void show_audit(struct daemon *d, struct rpc_call *call)
 	call->result = data;
 }
 
+static void show_subsystem(struct daemon *d, struct rpc_call *call, const char *what);
+
+static void show_policy(struct daemon *d, struct rpc_call *call)
+{
+	show_subsystem(d, call, "policy");
+	if (call->result && d->engine.running->policy)
+		json_object_set_new(call->result, "scans", scan_watch_json(d->scans));
+}
+
 static const struct {
 	const char *what;
 	void (*show)(struct daemon *d, struct rpc_call *call);
@@ -472,6 +482,7 @@ static const struct {
 	{"plan", show_plan},
 	{"revisions", show_revisions},
 	{"audit", show_audit},
+	{"policy", show_policy},
 };
 
 /* What is not the daemon's own is asked of each subsystem, the last first: it may add to what one before it shows. */

@@ -53,6 +53,11 @@ static bool run(const char *commands, bool dry, struct buf *ret_reason)
 	return false;
 }
 
+bool nft_run(const char *commands, struct buf *ret_why)
+{
+	return run(commands, false, ret_why);
+}
+
 /*
  * A transaction fails as a whole, and nft does not say where. The steps do not build on each other, so the one to blame
  * is the one that fails alone; the first if none does.

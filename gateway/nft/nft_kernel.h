@@ -2,8 +2,10 @@
 /* The kernel's nft tables: what is there, and steps done. Edge. */
 #pragma once
 
+#include <stdbool.h>
 #include <stddef.h>
 
+struct buf;
 struct mnl_socket;
 struct nft_model;
 struct step;
@@ -23,5 +25,8 @@ int nft_apply(struct txn *txn, const struct step *const *steps, size_t n);
 
 /* The same for element steps only. */
 int nft_apply_elems(struct txn *txn, const struct step *const *steps, size_t n);
+
+/* Commands as one transaction, for what is no model's; false: *ret_why has nft's words. */
+bool nft_run(const char *commands, struct buf *ret_why);
 
 void nft_socket_closep(struct mnl_socket **s);

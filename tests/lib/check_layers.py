@@ -54,7 +54,7 @@ PURE = [
     "gateway/audit/audit_check.c", "gateway/audit/audit_render.c", "gateway/audit/audit_names.c", "gateway/audit/audit_settings.c",
     "gateway/policy/policy_*.c", "gateway/policy/protect_render.c",
     "gateway/audit/ct_event.c", "gateway/audit/deny.c", "gateway/audit/flow.c", "gateway/audit/flow_*.c", "gateway/audit/names_pool.c",
-    "gateway/audit/totals.c", "gateway/audit/tracker.c",
+    "gateway/audit/scan.c", "gateway/audit/totals.c", "gateway/audit/tracker.c",
 ]
 EDGES = ["gateway/base/log.c", "gateway/base/fs.c", "config/store*.c", "config/secret.c", "config/prefix_file.c", "config/gen_exports.c"]
 IMPURE_SYMBOLS = re.compile(

@@ -574,7 +574,7 @@ QUESTIONS = [
     ("cloud", "office", "udp/1", None),
     ("line:ali-a", "office", "udp/1", "rule 60 accepts it"),
     ("office", "line:ali-a", "udp/1", "no rule decides; the default drops it"),
-    ("office", "gateway", "tcp/22", "no rule decides; what the gateway itself sends or receives is accepted"),
+    ("office", "gateway", "tcp/22", "no rule decides; what is for the gateway itself is denied"),
 ]
 
 
