@@ -224,9 +224,14 @@ static void tell_new_set(struct teller *t, const struct nft_set *s)
 			strchr(s->spec, ';') ? "" : ";", nft_comment(s->hash, comment));
 }
 
-/* One chain may lead to another: all are empty before the first goes. */
+/* Rules use sets and lead to chains, and so do the elements of maps: first these go, and then what nothing leads to. */
 static void tell_gone(struct teller *t)
 {
+	for (size_t i = 0; i < t->have->n_chains; i++)
+		if (!nft_table_chain(t->want, t->have->chains[i]->name)) {
+			t->chains++;
+			tell_chain(t, "flush", t->have->chains[i]);
+		}
 	for (size_t i = 0; i < t->have->n_sets; i++) {
 		if (nft_table_set(t->want, t->have->sets[i]->name))
 			continue;
@@ -235,11 +240,6 @@ static void tell_gone(struct teller *t)
 			buf_printf(t->out, "delete set %s %s %s\n", t->want->family, t->want->name,
 				t->have->sets[i]->name);
 	}
-	for (size_t i = 0; i < t->have->n_chains; i++)
-		if (!nft_table_chain(t->want, t->have->chains[i]->name)) {
-			t->chains++;
-			tell_chain(t, "flush", t->have->chains[i]);
-		}
 	for (size_t i = 0; i < t->have->n_chains; i++)
 		if (!nft_table_chain(t->want, t->have->chains[i]->name))
 			tell_chain(t, "delete", t->have->chains[i]);
