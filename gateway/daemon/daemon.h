@@ -154,6 +154,8 @@ void routing_watch_config(struct daemon *d);
 /* --- methods.c --- */
 
 int methods_open(struct daemon *d);
+/* UTC, ISO 8601; 0: null. */
+json_t *daemon_time_json(time_t t);
 
 /* --- offline.c: what needs no loop; each gives the exit status --- */
 

@@ -40,7 +40,7 @@ static json_t *text_or_null(const char *s)
 	return s ? text_json(s) : json_null();
 }
 
-static json_t *time_json(time_t t)
+json_t *daemon_time_json(time_t t)
 {
 	struct tm tm;
 	char text[32];
@@ -367,11 +367,12 @@ static void method_status(void *context, struct rpc_call *call)
 	call->result = json_pack(
 		"{s:s, s:s, s:i, s:o, s:o, s:b, s:b, s:o, s:I, s:s, s:I, s:o, s:I, s:o, s:o, s:I, s:o, s:o}",
 		"instance", d->options->instance, "version", FAIRWAY_VERSION, "pid", (int)getpid(), "started",
-		time_json(d->started), "hostname", text_or_null(e->running ? e->running->system->hostname : NULL),
-		"configured", e->running != NULL, "converged", e->running && e->converged, "trouble", trouble_json(d),
-		"revision", (json_int_t)d->revision, "config", d->options->config, "commits", (json_int_t)e->n_commits,
-		"last_commit", time_json(e->last_commit), "repairs", (json_int_t)repairs.n, "last_repair",
-		text_or_null(repairs.last), "last_repair_time", time_json(repairs.time), "adaptations",
+		daemon_time_json(d->started), "hostname",
+		text_or_null(e->running ? e->running->system->hostname : NULL), "configured", e->running != NULL,
+		"converged", e->running && e->converged, "trouble", trouble_json(d), "revision",
+		(json_int_t)d->revision, "config", d->options->config, "commits", (json_int_t)e->n_commits,
+		"last_commit", daemon_time_json(e->last_commit), "repairs", (json_int_t)repairs.n, "last_repair",
+		text_or_null(repairs.last), "last_repair_time", daemon_time_json(repairs.time), "adaptations",
 		(json_int_t)e->n_adaptations, "too_big", too_big_json(d), "neighbors", neighbors_json(d));
 }
 
@@ -421,8 +422,9 @@ static void show_revisions(struct daemon *d, struct rpc_call *call)
 	for (size_t i = 0; i < n; i++)
 		json_array_append_new(list,
 			json_pack("{s:I, s:b, s:o, s:o, s:o, s:o}", "revision", (json_int_t)v[i].number, "running",
-				v[i].number == d->revision, "time", time_json(v[i].time), "user", text_json(v[i].user),
-				"source", text_json(v[i].source), "comment", text_json(v[i].comment)));
+				v[i].number == d->revision, "time", daemon_time_json(v[i].time), "user",
+				text_json(v[i].user), "source", text_json(v[i].source), "comment",
+				text_json(v[i].comment)));
 	call->result = json_pack("{s:o}", "revisions", list);
 }
 

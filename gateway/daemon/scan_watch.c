@@ -22,6 +22,7 @@
 #include "gateway/base/buf.h"
 #include "gateway/base/cleanup.h"
 #include "gateway/base/log.h"
+#include "gateway/daemon/daemon.h"
 #include "gateway/nft/nft_kernel.h"
 #include "gateway/policy/policy_peers.h"
 #include "gateway/policy/protect_render.h"
@@ -284,9 +285,9 @@ json_t *scan_watch_json(const struct scan_watch *w)
 
 		print_target(&f->deny, &target);
 		json_array_append_new(list,
-			json_pack("{s:s, s:s, s:I, s:I}", "source", ip_addr_str(&from, text), "last-target",
-				buf_str(&target), "time", (json_int_t)f->time, "blocked-until",
-				(json_int_t)f->blocked_until));
+			json_pack("{s:s, s:s, s:o, s:o}", "source", ip_addr_str(&from, text), "last-target",
+				buf_str(&target), "time", daemon_time_json(f->time), "blocked-until",
+				daemon_time_json(f->blocked_until)));
 		buf_free(&target);
 	}
 	return list;
