@@ -53,6 +53,7 @@ struct daemon {
 	struct toobig_watch *toobig; /* NULL: this kernel cannot */
 	struct snoop_watch *snoop;   /* likewise */
 	uint32_t swept;		     /* the policy's epoch whose flows were looked at */
+	bool prefixes_changed;	     /* and flows have not been looked at since */
 	int prefix_fd;		     /* prefix_watch.c */
 	sd_event_source *prefix_io;
 	char *prefix_trouble; /* NULL, or which prefix files are no good */

@@ -38,7 +38,8 @@ struct judge {
 	void (*each)(struct judge *j, const struct ct_event *ct);
 	struct policy_cut cut;
 	uint32_t epoch;
-	int fd; /* for marks */
+	bool all; /* those of this epoch too */
+	int fd;	  /* for marks */
 	int n_ended;
 };
 
@@ -216,7 +217,9 @@ static void sweep(struct judge *j, const struct ct_event *ct)
 {
 	struct policy_verdict v;
 
-	if ((ct->mark & POLICY_MARK_EPOCH) >> POLICY_EPOCH_SHIFT == j->epoch || !decide(j, ct, &v))
+	bool known = (ct->mark & POLICY_MARK_EPOCH) >> POLICY_EPOCH_SHIFT == j->epoch;
+
+	if ((known && (!j->all || ct->mark & POLICY_MARK_DENIED)) || !decide(j, ct, &v))
 		return;
 	if (v.action != ACCESS_ACCEPT)
 		deny_flow(j, ct);
@@ -280,9 +283,9 @@ int policy_flows_preview(const struct config *cfg, const struct facts *facts, st
 	return r;
 }
 
-int policy_flows_sweep(const struct config *cfg, const struct facts *facts, uint32_t epoch)
+int policy_flows_sweep(const struct config *cfg, const struct facts *facts, uint32_t epoch, bool all)
 {
-	struct judge j = {.each = sweep, .epoch = epoch, .fd = -1};
+	struct judge j = {.each = sweep, .epoch = epoch, .all = all, .fd = -1};
 	_cleanup_close_ int fd = -1;
 	int r;
 

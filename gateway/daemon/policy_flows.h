@@ -8,6 +8,7 @@
 #pragma once
 
 #include <jansson.h>
+#include <stdbool.h>
 #include <stdint.h>
 
 struct config;
@@ -24,7 +25,7 @@ struct policy_cut {
 int policy_flows_preview(const struct config *cfg, const struct facts *facts, struct policy_cut *ret);
 
 /*
- * Denies what the policy of cfg denies, of the flows that are not of its epoch: both directions, from now on. The
- * number of flows, or -errno.
+ * Denies what the policy of cfg denies, of the flows that are not of its epoch, or of all: both directions, from now
+ * on. The number of flows, or -errno.
  */
-int policy_flows_sweep(const struct config *cfg, const struct facts *facts, uint32_t epoch);
+int policy_flows_sweep(const struct config *cfg, const struct facts *facts, uint32_t epoch, bool all);

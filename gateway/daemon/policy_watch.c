@@ -15,14 +15,15 @@ void daemon_sweep_flows(struct daemon *d)
 	uint32_t epoch = nft_policy_epoch();
 	int n;
 
-	if (!d->engine.running || !d->engine.running->policy || epoch == d->swept)
+	if (!d->engine.running || !d->engine.running->policy || (epoch == d->swept && !d->prefixes_changed))
 		return;
-	n = policy_flows_sweep(d->engine.running, &d->engine.facts, epoch);
+	n = policy_flows_sweep(d->engine.running, &d->engine.facts, epoch, d->prefixes_changed);
 	if (n < 0) {
 		log_error("flows of before the change of the policy could not be looked at: %s", strerror(-n));
 		return;
 	}
 	d->swept = epoch;
+	d->prefixes_changed = false;
 	if (n > 0)
 		log_notice("%d flow%s cut, which the policy does not accept any more", n, n == 1 ? "" : "s");
 }

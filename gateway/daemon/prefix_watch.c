@@ -93,6 +93,7 @@ static bool take_all(struct daemon *d, const struct config *cfg)
 		log_error("prefix files: what was good last stays in force: %s", trouble);
 	free(d->prefix_trouble);
 	d->prefix_trouble = trouble;
+	d->prefixes_changed |= changed;
 	return changed;
 }
 

@@ -14,6 +14,7 @@
 #include "gateway/filter/policy_show.h"
 #include "gateway/nft/nft.h"
 #include "gateway/nft/nft_kernel.h"
+#include "gateway/nft/nft_memory.h"
 #include "gateway/policy/policy.h"
 #include "gateway/policy/policy_render.h"
 
@@ -30,8 +31,10 @@ static void observed_free(void *observed)
 {
 	const struct nft_model *m = observed;
 
-	if (m)
+	if (m) {
+		nft_memory_leave(m);
 		arena_free(m->arena);
+	}
 }
 
 /* The other tables follow from what others check. */
@@ -97,6 +100,7 @@ static int show(const char *what, const struct config *cfg, const struct facts *
 	if (error < 0)
 		return error;
 	*ret = policy ? policy_show(cfg, facts, m) : nft_show(cfg, m);
+	nft_memory_leave(m);
 	return 0;
 }
 

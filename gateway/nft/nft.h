@@ -30,6 +30,8 @@ struct nft_elem {
 	uint64_t packets, bytes; /* observed only: of sets with counters */
 };
 
+struct nft_kept;
+
 struct nft_set {
 	const char *name;
 	const char *spec;	/* the body of its declaration: "typeof ip saddr . @th,96,24", "type ifname; counter" */
@@ -37,6 +39,8 @@ struct nft_set {
 	uint64_t hash;		/* wanted: of spec; observed: from the comment, 0 if there is none */
 	bool last;		/* wanted: changes in place when all else has changed */
 	bool has_ends;		/* observed: ranges of one part, whose ends are listed too */
+	bool has_counters;	/* observed: its elements have them */
+	struct nft_kept *kept;	/* observed: its elements are remembered ones, see nft_memory.h; NULL: they were read */
 	bool is_volatile;	/* observed: packets and time make its elements, which are nobody's business here */
 	struct nft_elem *elems; /* sorted by key */
 	size_t n_elems, cap_elems;

@@ -16,6 +16,7 @@
 #include "gateway/engine/plan.h"
 #include "gateway/engine/txn.h"
 #include "gateway/nft/nft.h"
+#include "gateway/nft/nft_memory.h"
 
 static void ctx_freep(struct nft_ctx **ctx)
 {
@@ -100,10 +101,32 @@ static enum kind kind_of(const struct step *step)
 	return s->op == NFT_SWITCH_TABLE ? SWITCHES : s->op == NFT_FINISH_TABLE ? FINISHES : ABOUT_TABLES;
 }
 
+/* What stands there now, if these transactions were all that happened since. */
+static void remember(const struct step *const *steps, size_t n, uint32_t before, uint32_t n_done)
+{
+	uint32_t now;
+
+	if (before == 0 || nft_generation(&now) < 0 || now != before + n_done) {
+		nft_memory_forget();
+		return;
+	}
+	for (size_t i = 0; i < n; i++) {
+		const struct nft_step *s = steps[i]->payload;
+
+		if (s->op == NFT_DELETE_TABLE)
+			nft_memory_deleted(s->table);
+		else if (i + 1 == n || ((const struct nft_step *)steps[i + 1]->payload)->table != s->table)
+			nft_memory_written(s->table);
+	}
+	nft_memory_moved(before, now);
+}
+
 int nft_apply(struct txn *txn, const struct step *const *steps, size_t n)
 {
+	uint32_t before = 0, n_done = 0;
 	int r = 0;
 
+	(void)nft_generation(&before);
 	for (size_t i = 0, end; i < n && r == 0; i = end) {
 		enum kind kind = kind_of(steps[i]);
 
@@ -111,6 +134,11 @@ int nft_apply(struct txn *txn, const struct step *const *steps, size_t n)
 			end++;
 		r = kind == ABOUT_ELEMS ? nft_apply_elems(txn, steps + i, end - i)
 					: apply_tables(txn, steps + i, end - i);
+		n_done++;
 	}
+	if (r == 0)
+		remember(steps, n, before, n_done);
+	else
+		nft_memory_forget();
 	return r;
 }

@@ -4,6 +4,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 struct buf;
 struct mnl_socket;
@@ -11,8 +12,12 @@ struct nft_model;
 struct step;
 struct txn;
 
-/* Reads all tables whose name is ours into m (empty, with an arena) and seals it. 0 or -errno. */
+/* Reads all tables whose name is ours into m (empty, with an arena) and seals it. 0 or -errno. To be left by
+ * nft_memory_leave(). */
 int nft_observe(struct nft_model *m);
+
+/* The number of the kernel's ruleset. 0 or -errno. */
+int nft_generation(uint32_t *ret);
 
 /* The same of tables and named counters alone: quick, however large the sets are. */
 int nft_observe_counters(struct nft_model *m);

@@ -250,6 +250,8 @@ static void seal_set(struct nft_model *m, struct nft_set *s)
 {
 	size_t kept = 0;
 
+	if (s->kept)
+		return; /* it was sealed when it was remembered */
 	sort(s->elems, s->n_elems, sizeof(*s->elems), elem_cmp);
 	if (s->has_ends)
 		join_ranges(m, s);

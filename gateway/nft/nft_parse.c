@@ -304,6 +304,7 @@ static int parse_elem(const struct nlattr *nest, struct nft_model *m, struct nft
 		e->key_end = arena_memdup(m->arena, mnl_attr_get_payload(key_end), e->key_len);
 	if (attrs[NFTA_SET_ELEM_DATA])
 		e->data = parse_data(attrs[NFTA_SET_ELEM_DATA], m->arena);
+	s->has_counters |= attrs[NFTA_SET_ELEM_EXPR] != NULL;
 	parse_counter(attrs[NFTA_SET_ELEM_EXPR], &e->packets, &e->bytes);
 	return 0;
 }

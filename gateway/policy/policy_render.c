@@ -78,7 +78,7 @@ static void add_class4(struct rendering *r, struct nft_set *s, const struct poli
 	(void)inet_ntop(AF_INET, &high, b, sizeof(b));
 	(void)snprintf(text, sizeof(text), "%s%s%s", a, low == high ? "" : "-", low == high ? "" : b);
 	(void)snprintf(data, sizeof(data), "%u", atom->class_id);
-	rendering_elem(r, s, &low, sizeof(low), &high, data, text);
+	nft_add_map_elem(r->m, s, &low, sizeof(low), &high, data, "%s", text);
 }
 
 static void add_class6(struct rendering *r, struct nft_set *s, const struct policy_atom6 *atom)
@@ -90,14 +90,21 @@ static void add_class6(struct rendering *r, struct nft_set *s, const struct poli
 	(void)inet_ntop(AF_INET6, atom->high, b, sizeof(b));
 	(void)snprintf(text, sizeof(text), "%s%s%s", a, one ? "" : "-", one ? "" : b);
 	(void)snprintf(data, sizeof(data), "%u", atom->class_id);
-	rendering_elem(r, s, atom->low, sizeof(atom->low), atom->high, data, text);
+	nft_add_map_elem(r->m, s, atom->low, sizeof(atom->low), atom->high, data, "%s", text);
 }
 
-/* One map serves both ends of a flow: a plain number, so that it can go into either. */
+/*
+ * One map serves both ends of a flow: a plain number, so that it can go into either. The config's own prefixes are part
+ * of what the policy is; what is in files is not, so that a change there is no other epoch: the daemon looks at all
+ * flows after it (policy_watch.c).
+ */
 static void add_classes(struct rendering *r)
 {
 	const struct policy_classes *c = &r->c.classes;
 	struct nft_set *s;
+
+	for (size_t i = 0; i < r->c.model->n_addrs; i++)
+		note(r, r->c.model->addrs[i].own, r->c.model->addrs[i].n_own * sizeof(*r->c.model->addrs[i].own));
 
 	if (c->n_atoms4 > 0) {
 		s = rendering_set(

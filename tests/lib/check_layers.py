@@ -45,7 +45,7 @@ ONLY_INCLUDED_BY = {
 PURE = [
     "gateway/base/*.c", "config/*.c", "overlay/*_plan.c", "overlay/*_render.c", "overlay/*_check.c", "overlay/mtu.c", "overlay/snoop.c", "overlay/toobig.c",
     "overlay/model.c", "overlay/desired.c", "overlay/desired_*.c", "overlay/*_parse.c", "gateway/nft/nft_model.c",
-    "gateway/nft/nft_plan.c", "gateway/nft/nft_change.c", "gateway/nft/nft_parse.c", "gateway/filter/*_desired.c", "gateway/filter/*_show.c",
+    "gateway/nft/nft_memory.c", "gateway/nft/nft_plan.c", "gateway/nft/nft_change.c", "gateway/nft/nft_parse.c", "gateway/filter/*_desired.c", "gateway/filter/*_show.c",
     "routing/frr_render*.c", "routing/frr_conf.c", "routing/frr_delta.c", "routing/frr_impact.c", "routing/frr_plan.c", "routing/routing_check.c", "routing/neighbor_check.c",
     "routing/policy_check.c", "routing/preset_check.c", "routing/evpn_check.c",
     "routing/session.c", "routing/policy_eval.c", "routing/*_shape.c", "routing/zebra_parse.c", "routing/fib_diff.c", "routing/bfd_event.c",

@@ -10,7 +10,7 @@
  *
  * The model has the shape of the real ones: VXLAN sources of both families, and interfaces with counters.
  */
-/* LINK: gateway/nft/nft_model.c gateway/nft/nft_plan.c gateway/nft/nft_change.c gateway/nft/nft_parse.c gateway/nft/nft_observe.c gateway/nft/nft_apply.c gateway/nft/nft_elems.c gateway/nft/nft_monitor.c gateway/engine/plan.c gateway/engine/txn.c */
+/* LINK: gateway/nft/nft_model.c gateway/nft/nft_memory.c gateway/nft/nft_plan.c gateway/nft/nft_change.c gateway/nft/nft_parse.c gateway/nft/nft_observe.c gateway/nft/nft_apply.c gateway/nft/nft_elems.c gateway/nft/nft_monitor.c gateway/engine/plan.c gateway/engine/txn.c */
 /* LIBS: libnftables libmnl jansson */
 #include <arpa/inet.h>
 #include <inttypes.h>
@@ -29,6 +29,7 @@
 #include "gateway/engine/txn.h"
 #include "gateway/nft/nft.h"
 #include "gateway/nft/nft_kernel.h"
+#include "gateway/nft/nft_memory.h"
 #include "gateway/nft/nft_subsystem.h"
 
 enum { REMOTES = 2, FIRST_VNI = 10001 };
@@ -125,6 +126,7 @@ struct turn {
 static void turn_free(struct turn *t)
 {
 	plan_free(&t->plan);
+	nft_memory_leave(&t->have);
 	arena_free(t->arena);
 }
 
