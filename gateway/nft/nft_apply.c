@@ -126,6 +126,7 @@ int nft_apply(struct txn *txn, const struct step *const *steps, size_t n)
 	uint32_t before = 0, n_done = 0;
 	int r = 0;
 
+	nft_monitor_listen(false);
 	(void)nft_generation(&before);
 	for (size_t i = 0, end; i < n && r == 0; i = end) {
 		enum kind kind = kind_of(steps[i]);
@@ -136,6 +137,7 @@ int nft_apply(struct txn *txn, const struct step *const *steps, size_t n)
 					: apply_tables(txn, steps + i, end - i);
 		n_done++;
 	}
+	nft_monitor_listen(true);
 	if (r == 0)
 		remember(steps, n, before, n_done);
 	else

@@ -31,6 +31,9 @@ int nft_apply(struct txn *txn, const struct step *const *steps, size_t n);
 /* The same for element steps only. */
 int nft_apply_elems(struct txn *txn, const struct step *const *steps, size_t n);
 
+/* Switches the monitor's events (nft_subsystem.h) off and on; what happens in between, the next look sees. */
+void nft_monitor_listen(bool on);
+
 /* Commands as one transaction, for what is no model's; false: *ret_why has nft's words. */
 bool nft_run(const char *commands, struct buf *ret_why);
 

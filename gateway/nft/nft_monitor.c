@@ -8,6 +8,7 @@
 #include <stdbool.h>
 #include <stdlib.h>
 
+#include "gateway/nft/nft_kernel.h"
 #include "gateway/nft/nft_parse.h"
 
 enum { EVENT_BUFFER = 64 * 1024 };
@@ -16,6 +17,22 @@ struct nft_monitor {
 	struct mnl_socket *socket;
 	char buffer[EVENT_BUFFER];
 };
+
+/* There is one ruleset in a network namespace, and so one that listens to it. */
+static struct nft_monitor *listening;
+
+/*
+ * For someone who listens, the kernel makes a message of each element that comes or goes, which takes four times as long
+ * as the elements themselves. What we change ourselves we know.
+ */
+void nft_monitor_listen(bool on)
+{
+	unsigned group = NFNLGRP_NFTABLES;
+
+	if (listening)
+		(void)mnl_socket_setsockopt(listening->socket, on ? NETLINK_ADD_MEMBERSHIP : NETLINK_DROP_MEMBERSHIP,
+			&group, sizeof(group));
+}
 
 int nft_monitor_open(struct nft_monitor **ret)
 {
@@ -30,12 +47,15 @@ int nft_monitor_open(struct nft_monitor **ret)
 		nft_monitor_close(m);
 		return error;
 	}
+	listening = m;
 	*ret = m;
 	return 0;
 }
 
 void nft_monitor_close(struct nft_monitor *m)
 {
+	if (m == listening)
+		listening = NULL;
 	if (m && m->socket)
 		(void)mnl_socket_close(m->socket);
 	free(m);
