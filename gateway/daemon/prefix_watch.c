@@ -16,11 +16,14 @@
 
 #include "config/config.h"
 #include "config/prefix_file.h"
+#include "gateway/base/arena.h"
 #include "gateway/base/cleanup.h"
 #include "gateway/base/fs.h"
 #include "gateway/base/log.h"
 #include "gateway/base/str.h"
 #include "gateway/daemon/daemon.h"
+#include "gateway/filter/policy_quick.h"
+#include "gateway/policy/policy_delta.h"
 
 enum { EVENTS = IN_CLOSE_WRITE | IN_MOVED_TO | IN_CREATE | IN_DELETE | IN_MOVED_FROM | IN_ONLYDIR };
 
@@ -62,24 +65,39 @@ static void use_copy(struct daemon *d, const char *path)
 
 /* --- reading --- */
 
-/* True if what is in it is another now. What is wrong is added to why. */
-static bool take(struct daemon *d, const char *path, struct buf *why)
+/* Into the kernel by the quick way, where it is open; the loop looks at all of it afterwards in any case. */
+static void take_quickly(struct daemon *d, const struct ip_prefix *changed, size_t n)
 {
+	const struct engine *e = &d->engine;
+
+	if (n > 0 && e->running && e->converged && policy_quick(e->running, &e->facts, changed, n))
+		log_notice("a prefix file has changed in %zu place%s: in force", n, n == 1 ? "" : "s");
+}
+
+/* True if what is in it is another now. What is wrong is added to why. */
+static bool take(struct daemon *d, const char *path, bool quickly, struct buf *why)
+{
+	_cleanup_(arena_freep) struct arena *arena = arena_new();
+	const struct prefix_fact *was = facts_prefixes(&d->engine.facts, path);
+	const struct ip_prefix *changed = NULL;
 	struct ip_prefix *v = NULL;
-	size_t n = 0;
+	size_t n = 0, n_changed = 0;
 
 	if (prefix_file_read(path, &v, &n, why) < 0) {
 		if (!facts_prefixes(&d->engine.facts, path))
 			use_copy(d, path);
 		return false;
 	}
+	if (quickly && was && !policy_delta_between(was->v, was->n, v, n, arena, &changed, &n_changed))
+		n_changed = 0;
 	if (!facts_set_prefixes(&d->engine.facts, path, v, n))
 		return false;
+	take_quickly(d, changed, n_changed);
 	keep_copy(d, path);
 	return true;
 }
 
-static bool take_all(struct daemon *d, const struct config *cfg)
+static bool take_all(struct daemon *d, const struct config *cfg, bool quickly)
 {
 	struct buf why = {0};
 	bool changed = false;
@@ -87,7 +105,7 @@ static bool take_all(struct daemon *d, const struct config *cfg)
 
 	for (size_t i = 0; cfg->policy && i < cfg->policy->groups.n; i++)
 		if (cfg->policy->groups.v[i].file)
-			changed |= take(d, cfg->policy->groups.v[i].file, &why);
+			changed |= take(d, cfg->policy->groups.v[i].file, quickly, &why);
 	trouble = why.len ? buf_steal(&why) : NULL;
 	if (trouble && !str_eq(trouble, d->prefix_trouble))
 		log_error("prefix files: what was good last stays in force: %s", trouble);
@@ -99,7 +117,7 @@ static bool take_all(struct daemon *d, const struct config *cfg)
 
 void daemon_take_prefixes(struct daemon *d, const struct config *cfg)
 {
-	if (!take_all(d, cfg))
+	if (!take_all(d, cfg, false))
 		return;
 	/* Whoever reads first sees the change; whatever becomes of cfg, what runs has to follow it too. */
 	d->engine.facts_changed = true;
@@ -169,7 +187,7 @@ static int on_prefix_event(sd_event_source *source, int fd, uint32_t revents, vo
 	(void)revents;
 	while (read(fd, events, sizeof(events)) > 0)
 		any = true; /* which file it is does not matter: what did not change changes nothing */
-	if (!any || !d->engine.running || !take_all(d, d->engine.running))
+	if (!any || !d->engine.running || !take_all(d, d->engine.running, true))
 		return 0;
 	log_notice("a prefix file has changed");
 	d->engine.facts_changed = true;

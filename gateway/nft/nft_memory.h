@@ -13,6 +13,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+struct nft_elem;
 struct nft_model;
 struct nft_set;
 struct nft_table;
@@ -23,6 +24,8 @@ enum { NFT_LARGE = 2000 };
 /* Gives s the elements that are remembered for it; false: none are, of this generation. Undone by nft_memory_leave().
  */
 bool nft_memory_attach(struct nft_set *s, const struct nft_table *t, uint32_t generation);
+/* What is remembered for s, by its name alone, as its elements: to be read before anything else is done here. */
+bool nft_memory_look(struct nft_set *s, const struct nft_table *t, uint32_t generation);
 /* m is not needed any more: what it took from the memory may go. */
 void nft_memory_leave(const struct nft_model *m);
 
@@ -31,6 +34,9 @@ void nft_memory_take(const struct nft_model *m, uint32_t generation);
 /* A table is as wanted now. To be followed by nft_memory_moved(). */
 void nft_memory_written(const struct nft_table *want);
 void nft_memory_deleted(const struct nft_table *t);
+/* Of a set some elements went, and others came. Likewise. */
+void nft_memory_patch(const struct nft_table *t, const struct nft_set *s, const struct nft_elem *less, size_t n_less,
+	const struct nft_elem *more, size_t n_more);
 /* From one generation to another, by our own transactions alone. */
 void nft_memory_moved(uint32_t from, uint32_t to);
 void nft_memory_forget(void);

@@ -22,8 +22,8 @@ struct nft_monitor {
 static struct nft_monitor *listening;
 
 /*
- * For someone who listens, the kernel makes a message of each element that comes or goes, which takes four times as long
- * as the elements themselves. What we change ourselves we know.
+ * For someone who listens, the kernel makes a message of each element that comes or goes, which takes four times as
+ * long as the elements themselves. What we change ourselves we know.
  */
 void nft_monitor_listen(bool on)
 {

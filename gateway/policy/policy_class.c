@@ -14,8 +14,6 @@
 #include "gateway/policy/policy_model.h"
 #include "gateway/policy/policy_table.h"
 
-typedef unsigned __int128 u128;
-
 struct border {
 	u128 at;
 	uint32_t set;
@@ -28,6 +26,7 @@ struct sweep {
 	struct policy_table classes, numbers;
 	const struct policy_addrs *sets;
 	uint8_t family;
+	u128 from, to; /* what is looked at */
 	struct border *borders;
 	size_t n_borders;
 	uint32_t *depth;	/* of each set: how many of its prefixes are open */
@@ -65,17 +64,17 @@ static void add_borders(struct sweep *s, const struct ip_prefix *v, size_t n, ui
 	unsigned bits = s->family == AF_INET6 ? 128 : 32;
 
 	for (size_t i = 0; i < n; i++) {
-		u128 low, size;
+		u128 low, high;
 
 		if (v[i].addr.family != s->family)
 			continue;
 		low = number_of(&v[i].addr);
-		s->borders[s->n_borders++] = (struct border){low, set, true};
-		if (v[i].len == 0)
-			continue; /* to the end */
-		size = (u128)1 << (bits - v[i].len);
-		if (low + (size - 1) != last_of(s->family))
-			s->borders[s->n_borders++] = (struct border){low + size, set, false};
+		high = v[i].len == 0 ? last_of(s->family) : low + (((u128)1 << (bits - v[i].len)) - 1);
+		if (low > s->to || high < s->from)
+			continue;
+		s->borders[s->n_borders++] = (struct border){low < s->from ? s->from : low, set, true};
+		if (high < s->to)
+			s->borders[s->n_borders++] = (struct border){high + 1, set, false};
 	}
 }
 
@@ -228,13 +227,12 @@ static void sweep_family(struct sweep *s, const struct policy_addrs *sets, size_
 
 		for (; i < s->n_borders && s->borders[i].at == at; i++)
 			cross(s, &s->borders[i]);
-		add_atom(s, at, i < s->n_borders ? s->borders[i].at - 1 : last_of(family));
+		add_atom(s, at, i < s->n_borders ? s->borders[i].at - 1 : s->to);
 	}
 	free(s->borders);
 }
 
-void policy_classes_make(
-	const struct policy_addrs *sets, size_t n_sets, struct arena *arena, struct policy_classes *ret)
+static struct sweep sweep_new(size_t n_sets, struct arena *arena, struct policy_classes *ret)
 {
 	struct sweep s = {.c = ret, .arena = arena, .classes = {.arena = arena}, .numbers = {.arena = arena}};
 
@@ -243,8 +241,28 @@ void policy_classes_make(
 	s.depth = arena_array(arena, n_sets, sizeof(*s.depth));
 	s.open = arena_array(arena, n_sets, sizeof(*s.open));
 	s.place = arena_array(arena, n_sets, sizeof(*s.place));
+	return s;
+}
+
+void policy_classes_make(
+	const struct policy_addrs *sets, size_t n_sets, struct arena *arena, struct policy_classes *ret)
+{
+	struct sweep s = sweep_new(n_sets, arena, ret);
+
+	s.to = last_of(AF_INET);
 	sweep_family(&s, sets, n_sets, AF_INET);
+	s.to = last_of(AF_INET6);
 	sweep_family(&s, sets, n_sets, AF_INET6);
+}
+
+void policy_classes_within(const struct policy_addrs *sets, size_t n_sets, uint8_t family, u128 low, u128 high,
+	struct arena *arena, struct policy_classes *ret)
+{
+	struct sweep s = sweep_new(n_sets, arena, ret);
+
+	s.from = low;
+	s.to = high;
+	sweep_family(&s, sets, n_sets, family);
 }
 
 uint32_t policy_class_of(const struct policy_classes *c, const struct ip_addr *addr)

@@ -13,6 +13,8 @@
 struct arena;
 struct policy_addrs;
 
+typedef unsigned __int128 u128; /* an address of either family */
+
 /* A range of addresses of one class; ranges of one list are sorted and apart from each other. */
 struct policy_atom4 {
 	uint32_t low, high; /* host order */
@@ -41,5 +43,8 @@ struct policy_classes {
 /* Everything in arena, but what is only needed on the way. */
 void policy_classes_make(
 	const struct policy_addrs *sets, size_t n_sets, struct arena *arena, struct policy_classes *ret);
+/* The same of the addresses of one family from low to high alone. Their classes have the same numbers. */
+void policy_classes_within(const struct policy_addrs *sets, size_t n_sets, uint8_t family, u128 low, u128 high,
+	struct arena *arena, struct policy_classes *ret);
 /* The class of an address. */
 uint32_t policy_class_of(const struct policy_classes *c, const struct ip_addr *addr);

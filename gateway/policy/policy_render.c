@@ -108,13 +108,13 @@ static void add_classes(struct rendering *r)
 
 	if (c->n_atoms4 > 0) {
 		s = rendering_set(
-			r, "class4", "typeof ip saddr : meta cpu; flags interval;", "the policy's IPv4 addresses");
+			r, "class4", POLICY_CLASS4, "the policy's IPv4 addresses");
 		for (size_t i = 0; i < c->n_atoms4; i++)
 			add_class4(r, s, &c->atoms4[i]);
 	}
 	if (c->n_atoms6 > 0) {
 		s = rendering_set(
-			r, "class6", "typeof ip6 saddr : meta cpu; flags interval;", "the policy's IPv6 addresses");
+			r, "class6", POLICY_CLASS6, "the policy's IPv6 addresses");
 		for (size_t i = 0; i < c->n_atoms6; i++)
 			add_class6(r, s, &c->atoms6[i]);
 	}

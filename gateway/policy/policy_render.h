@@ -23,6 +23,10 @@ struct nft_model;
 #define POLICY_COUNTER_CUT "cut"
 #define POLICY_COUNTER_OWN "own"
 
+/* The class maps, class4 and class6: one serves both ends of a flow. */
+#define POLICY_CLASS4 "typeof ip saddr : meta cpu; flags interval;"
+#define POLICY_CLASS6 "typeof ip6 saddr : meta cpu; flags interval;"
+
 enum { POLICY_EPOCH_SHIFT = 20, POLICY_EPOCH_MAX = 2047, POLICY_LOG_GROUP = 18020 };
 #define POLICY_MARK_RULE UINT32_C(0xfffff)
 #define POLICY_MARK_EPOCH UINT32_C(0x7ff00000)
