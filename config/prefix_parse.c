@@ -62,19 +62,21 @@ static bool take_number(const char **at, const char *end, unsigned max, unsigned
 	return true;
 }
 
-/* What most lines are, a.b.c.d/n: four times as fast as by way of strings. False: it is something else. */
+/* What most lines are, a network a.b.c.d/n: not by way of strings. False: it is something else. */
 static bool parse_ipv4(const char *word, size_t len, struct ip_prefix *ret)
 {
 	const char *end = word + len;
 	struct ip_prefix p = {.addr.family = AF_INET};
+	uint32_t address = 0;
 	unsigned n = 0;
 
 	for (size_t i = 0; i < 4; i++) {
 		if (!take_number(&word, end, 255, &n) || word == end || *word++ != (i < 3 ? '.' : '/'))
 			return false;
 		p.addr.bytes[i] = (uint8_t)n;
+		address = address << 8 | n;
 	}
-	if (!take_number(&word, end, 32, &n) || word != end)
+	if (!take_number(&word, end, 32, &n) || word != end || (n < 32 && address << n != 0))
 		return false;
 	p.len = (uint8_t)n;
 	*ret = p;
@@ -87,8 +89,6 @@ static bool parse_word(const char *word, size_t len, struct ip_prefix *ret)
 	char text[IP_STR_MAX];
 	struct ip_addr addr;
 
-	if (parse_ipv4(word, len, ret))
-		return true;
 	if (len >= sizeof(text) || memchr(word, '\0', len))
 		return false;
 	memcpy(text, word, len);
@@ -119,6 +119,10 @@ static void parse_line(struct parser *p, const char *line, size_t len)
 		end--;
 	if (start == end)
 		return;
+	if (parse_ipv4(line + start, end - start, &prefix)) {
+		add(p, &prefix);
+		return;
+	}
 	if (!parse_word(line + start, end - start, &prefix)) {
 		complain(p, start + 1, line + start, end - start, "");
 		return;

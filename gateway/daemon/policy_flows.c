@@ -194,7 +194,7 @@ static void put_tuple(struct nlmsghdr *h, const struct ct_tuple *t)
  * direction, which the policy may well accept. Without an answer: one that is gone by itself is as good. The number is
  * the kernel's own of this very flow.
  */
-static void deny_flow(struct judge *j, const struct ct_event *ct)
+static bool mark_flow(const struct judge *j, const struct ct_event *ct, uint32_t mark)
 {
 	_Alignas(struct nlmsghdr) char room[ROOM];
 	struct nlmsghdr *h = mnl_nlmsg_put_header(room);
@@ -208,21 +208,26 @@ static void deny_flow(struct judge *j, const struct ct_event *ct)
 	if (ct->zone)
 		mnl_attr_put_u16(h, CTA_ZONE, htons(ct->zone));
 	mnl_attr_put_u32(h, CTA_ID, htonl(ct->id));
-	mnl_attr_put_u32(h, CTA_MARK, htonl(POLICY_MARK_DENIED | j->epoch << POLICY_EPOCH_SHIFT));
-	if (send(j->fd, h, h->nlmsg_len, 0) >= 0)
-		j->n_ended++;
+	mnl_attr_put_u32(h, CTA_MARK, htonl(mark));
+	return send(j->fd, h, h->nlmsg_len, 0) >= 0;
 }
 
+/*
+ * Of this epoch are flows that the same policy judged when its prefix files had something else in them: those that are
+ * accepted again are looked up by their next packet.
+ */
 static void sweep(struct judge *j, const struct ct_event *ct)
 {
+	const uint32_t denied = POLICY_MARK_DENIED | j->epoch << POLICY_EPOCH_SHIFT;
+	bool known = (ct->mark & POLICY_MARK_EPOCH) >> POLICY_EPOCH_SHIFT == j->epoch;
 	struct policy_verdict v;
 
-	bool known = (ct->mark & POLICY_MARK_EPOCH) >> POLICY_EPOCH_SHIFT == j->epoch;
-
-	if ((known && (!j->all || ct->mark & POLICY_MARK_DENIED)) || !decide(j, ct, &v))
+	if ((known && !j->all) || !decide(j, ct, &v))
 		return;
-	if (v.action != ACCESS_ACCEPT)
-		deny_flow(j, ct);
+	if (v.action != ACCESS_ACCEPT && !(known && ct->mark & POLICY_MARK_DENIED))
+		j->n_ended += mark_flow(j, ct, denied);
+	else if (v.action == ACCESS_ACCEPT && known && ct->mark & POLICY_MARK_DENIED)
+		(void)mark_flow(j, ct, 0);
 }
 
 /* --- all flows --- */

@@ -185,44 +185,6 @@ void nft_memory_deleted(const struct nft_table *t)
 			drop(i);
 }
 
-/* Sorted, all three of them. */
-static size_t merge(const struct nft_kept *k, const struct nft_elem *less, size_t n_less, const struct nft_elem *more,
-	size_t n_more, struct nft_elem *ret)
-{
-	size_t n = 0;
-
-	for (size_t i = 0, l = 0, m = 0; i < k->n || m < n_more;) {
-		if (i < k->n && l < n_less && nft_elem_cmp(&k->elems[i], &less[l]) == 0) {
-			i++;
-			l++;
-		} else if (m < n_more && (i == k->n || nft_key_cmp(&more[m], &k->elems[i]) < 0)) {
-			ret[n++] = more[m++];
-		} else {
-			ret[n++] = k->elems[i++];
-		}
-	}
-	return n;
-}
-
-void nft_memory_patch(const struct nft_table *t, const struct nft_set *s, const struct nft_elem *less, size_t n_less,
-	const struct nft_elem *more, size_t n_more)
-{
-	struct entry *e = find(t, s);
-	struct nft_kept *kept;
-	struct nft_set now = {0};
-
-	if (!e || n_less + n_more == 0)
-		return;
-	now.elems = reallocarray(NULL, e->kept->n + n_more + 1, sizeof(*now.elems));
-	if (!now.elems)
-		abort();
-	now.n_elems = merge(e->kept, less, n_less, more, n_more, now.elems);
-	kept = keep(&now);
-	release(e->kept);
-	e->kept = kept;
-	free(now.elems);
-}
-
 void nft_memory_moved(uint32_t from, uint32_t to)
 {
 	if (memory.generation == from)

@@ -13,7 +13,6 @@
 #include <stddef.h>
 #include <stdint.h>
 
-struct nft_elem;
 struct nft_model;
 struct nft_set;
 struct nft_table;
@@ -34,9 +33,6 @@ void nft_memory_take(const struct nft_model *m, uint32_t generation);
 /* A table is as wanted now. To be followed by nft_memory_moved(). */
 void nft_memory_written(const struct nft_table *want);
 void nft_memory_deleted(const struct nft_table *t);
-/* Of a set some elements went, and others came. Likewise. */
-void nft_memory_patch(const struct nft_table *t, const struct nft_set *s, const struct nft_elem *less, size_t n_less,
-	const struct nft_elem *more, size_t n_more);
 /* From one generation to another, by our own transactions alone. */
 void nft_memory_moved(uint32_t from, uint32_t to);
 void nft_memory_forget(void);

@@ -206,6 +206,56 @@ static void compare(struct making *mk, size_t f, const struct window *w, const s
 	}
 }
 
+/* --- what has to be said behind the map --- */
+
+static void put(struct policy_delta *d, const struct nft_elem *e, size_t *cap, struct arena *arena)
+{
+	d->over = arena_grow(arena, d->over, d->n_over, cap, sizeof(*d->over));
+	d->over[d->n_over++] = *e;
+}
+
+/* Of a range that goes, what nothing new covers: of no class. */
+static void put_bare(struct making *mk, size_t f, const struct nft_elem *gone, size_t *cap)
+{
+	u128 at = low_of(gone), end = high_of(gone);
+	const struct policy_delta *d = mk->d;
+	struct nft_elem bare;
+
+	for (size_t i = 0; i < d->n_more; i++) {
+		u128 low = low_of(&d->more[i]), high = high_of(&d->more[i]);
+
+		if (high < at || low > end)
+			continue;
+		if (low > at) {
+			bare = elem_of(mk, f, at, low - 1, 0);
+			put(mk->d, &bare, cap, mk->arena);
+		}
+		if (high >= end)
+			return;
+		at = high + 1;
+	}
+	bare = elem_of(mk, f, at, end, 0);
+	put(mk->d, &bare, cap, mk->arena);
+}
+
+static int elem_cmp(const void *a, const void *b)
+{
+	return nft_key_cmp(a, b);
+}
+
+static void make_over(struct making *mk, size_t f)
+{
+	struct policy_delta *d = mk->d;
+	size_t cap = 0;
+
+	for (size_t i = 0; i < d->n_less; i++)
+		put_bare(mk, f, &d->less[i], &cap);
+	for (size_t i = 0; i < d->n_more; i++)
+		put(d, &d->more[i], &cap, mk->arena);
+	if (d->n_over > 1)
+		qsort(d->over, d->n_over, sizeof(*d->over), elem_cmp);
+}
+
 /* --- classes that come or go --- */
 
 static bool has_data(const struct nft_elem *v, size_t n, const char *data)
@@ -265,6 +315,7 @@ bool policy_delta_make(const struct policy_model *m, const struct ip_prefix *cha
 		n_windows = unite(windows, n_windows);
 		for (size_t i = 0; i < n_windows; i++)
 			compare(&mk, f, &windows[i], have[f]);
+		make_over(&mk, f);
 	}
-	return classes_stay(have, ret);
+	return ret[0].n_over + ret[1].n_over <= POLICY_OVER_MAX && classes_stay(have, ret);
 }

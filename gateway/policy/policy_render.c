@@ -107,16 +107,16 @@ static void add_classes(struct rendering *r)
 		note(r, r->c.model->addrs[i].own, r->c.model->addrs[i].n_own * sizeof(*r->c.model->addrs[i].own));
 
 	if (c->n_atoms4 > 0) {
-		s = rendering_set(
-			r, "class4", POLICY_CLASS4, "the policy's IPv4 addresses");
+		s = rendering_set(r, "class4", POLICY_CLASS4, "the policy's IPv4 addresses");
 		for (size_t i = 0; i < c->n_atoms4; i++)
 			add_class4(r, s, &c->atoms4[i]);
+		(void)rendering_set(r, "recent4", POLICY_CLASS4, "the policy's IPv4 addresses, lately");
 	}
 	if (c->n_atoms6 > 0) {
-		s = rendering_set(
-			r, "class6", POLICY_CLASS6, "the policy's IPv6 addresses");
+		s = rendering_set(r, "class6", POLICY_CLASS6, "the policy's IPv6 addresses");
 		for (size_t i = 0; i < c->n_atoms6; i++)
 			add_class6(r, s, &c->atoms6[i]);
+		(void)rendering_set(r, "recent6", POLICY_CLASS6, "the policy's IPv6 addresses, lately");
 	}
 }
 
@@ -302,10 +302,14 @@ static void add_dispatch(struct rendering *r, enum policy_hook hook)
 	if (r->c.classes.n_atoms4 > 0) {
 		rendering_rule(r, classes, "ct mark set ip saddr map @class4");
 		rendering_rule(r, classes, "meta priority set ip daddr map @class4");
+		rendering_rule(r, classes, "ct mark set ip saddr map @recent4");
+		rendering_rule(r, classes, "meta priority set ip daddr map @recent4");
 	}
 	if (r->c.classes.n_atoms6 > 0) {
 		rendering_rule(r, classes, "ct mark set ip6 saddr map @class6");
 		rendering_rule(r, classes, "meta priority set ip6 daddr map @class6");
+		rendering_rule(r, classes, "ct mark set ip6 saddr map @recent6");
+		rendering_rule(r, classes, "meta priority set ip6 daddr map @recent6");
 	}
 	rendering_rule(r, c, "ct mark set 0 meta priority set 0 jump classes_%s", name);
 	rendering_rule(r, c,

@@ -23,7 +23,10 @@ struct nft_model;
 #define POLICY_COUNTER_CUT "cut"
 #define POLICY_COUNTER_OWN "own"
 
-/* The class maps, class4 and class6: one serves both ends of a flow. */
+/*
+ * The class maps, class4 and class6: one serves both ends of a flow. And recent4, recent6 of the same kind, asked
+ * behind them: what a prefix file has changed since the last look, see gateway/filter/policy_quick.h; else empty.
+ */
 #define POLICY_CLASS4 "typeof ip saddr : meta cpu; flags interval;"
 #define POLICY_CLASS6 "typeof ip6 saddr : meta cpu; flags interval;"
 

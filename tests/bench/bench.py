@@ -15,10 +15,11 @@ sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 
 import audit  # noqa: E402
 import core  # noqa: E402
+import policy  # noqa: E402
 import routing  # noqa: E402
 import topo  # noqa: E402
 
-PARTS = {"core": core.ROWS, "routing": routing.ROWS, "audit": audit.ROWS}
+PARTS = {"core": core.ROWS, "routing": routing.ROWS, "audit": audit.ROWS, "policy": policy.ROWS}
 
 
 class Row:

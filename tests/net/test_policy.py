@@ -528,11 +528,12 @@ def test_a_prefix_file_is_followed(site, tmp_path):
     replace(path, "192.0.2.0/24\n")
     without = {**the_policy, "groups": [GROUPS[1]]}  # storage is nobody here
     assert process.wait_until(lambda: not reaches_store(site), 2), site.gw.log()[log:]
-    assert site.round(without) == NOTHING
+    # Flows that were there before are looked at a moment later.
+    assert process.wait_until(lambda: site.round(without) == NOTHING, 5)
     assert "replace" not in site.gw.log()[log:], "elements, and not the table"
     replace(path, STORAGE)
     assert process.wait_until(lambda: reaches_store(site), 2)
-    assert site.round(the_policy) == NOTHING
+    assert process.wait_until(lambda: site.round(the_policy) == NOTHING, 5)
 
 
 def reaches_store(site):

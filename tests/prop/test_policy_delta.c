@@ -95,6 +95,38 @@ static void assert_result(const struct nft_set *before, const struct policy_delt
 	assert_int_equal(kept + d->n_more, after->n_elems);
 }
 
+/* What a look-up in the map finds; NULL: nothing. */
+static const char *found_in(const struct nft_elem *v, size_t n, const uint8_t *addr, size_t len)
+{
+	for (size_t i = 0; i < n; i++)
+		if (memcmp(v[i].key, addr, len) <= 0 && memcmp(v[i].key_end, addr, len) >= 0)
+			return v[i].data;
+	return NULL;
+}
+
+/* The map as it was, and what is said behind it, find what the new map does, for every address; no two ranges meet. */
+static void assert_over(
+	const struct nft_set *before, const struct policy_delta *d, const struct nft_set *after, size_t f)
+{
+	static const uint8_t tops[] = {0, 10, 255};
+	size_t len = f ? 16 : 4;
+
+	for (size_t i = 1; i < d->n_over; i++)
+		assert_true(memcmp(d->over[i - 1].key_end, d->over[i].key, len) < 0);
+	for (size_t i = 0; i < 3 * 256; i++) {
+		const char *over, *now;
+		uint8_t addr[16];
+
+		memset(addr, tops[i % 3], sizeof(addr));
+		addr[len - 1] = (uint8_t)(i / 3);
+		over = found_in(d->over, d->n_over, addr, len);
+		if (!over)
+			over = found_in(before->elems, before->n_elems, addr, len);
+		now = found_in(after->elems, after->n_elems, addr, len);
+		assert_string_equal(over ? over : "0", now ? now : "0");
+	}
+}
+
 static bool same_classes(const struct policy_classes *a, const struct policy_classes *b)
 {
 	for (size_t i = 0; i < SETS; i++) {
@@ -153,8 +185,12 @@ static bool round_of_changes(void)
 		have[f] = elems_of(&before, f, arena);
 	assert_true(policy_delta_between(file, n_file, now, n_now, arena, &changed, &n_changed));
 	done = policy_delta_make(&m, changed, n_changed, have, arena, delta);
-	for (size_t f = 0; f < 2 && done; f++)
-		assert_result(have[f], &delta[f], elems_of(&after, f, arena));
+	for (size_t f = 0; f < 2 && done; f++) {
+		const struct nft_set *now_has = elems_of(&after, f, arena);
+
+		assert_result(have[f], &delta[f], now_has);
+		assert_over(have[f], &delta[f], now_has, f);
+	}
 	if (done)
 		assert_true(same_classes(&before, &after));
 	arena_free(arena);
