@@ -79,6 +79,8 @@ struct nft_table {
 	size_t n_counters, cap_counters;
 	struct nft_chain **chains; /* in order of declaration: a chain before those that jump to it */
 	size_t n_chains, cap_chains;
+	size_t rules_at;	    /* observed, while it is read: the chain that the last rule was of */
+	struct nft_chain **by_name; /* the same, sorted; NULL until sealed */
 };
 
 struct nft_model {

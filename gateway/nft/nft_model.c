@@ -195,6 +195,13 @@ static int set_cmp(const void *pa, const void *pb)
 	return strcmp((*a)->name, (*b)->name);
 }
 
+static int chain_cmp(const void *pa, const void *pb)
+{
+	const struct nft_chain *const *a = pa, *const *b = pb;
+
+	return strcmp((*a)->name, (*b)->name);
+}
+
 static int table_cmp(const void *pa, const void *pb)
 {
 	const struct nft_table *const *a = pa, *const *b = pb;
@@ -269,6 +276,8 @@ void nft_model_seal(struct nft_model *m)
 
 		sort(t->sets, t->n_sets, sizeof(void *), set_cmp);
 		sort(t->counters, t->n_counters, sizeof(*t->counters), counter_cmp);
+		t->by_name = arena_memdup(m->arena, t->chains, t->n_chains * sizeof(*t->chains));
+		sort(t->by_name, t->n_chains, sizeof(*t->by_name), chain_cmp);
 		for (size_t k = 0; k < t->n_sets; k++)
 			seal_set(m, t->sets[k]);
 	}
@@ -292,6 +301,12 @@ const struct nft_set *nft_table_set(const struct nft_table *t, const char *name)
 
 const struct nft_chain *nft_table_chain(const struct nft_table *t, const char *name)
 {
+	struct nft_chain key = {.name = name}, *const pkey = &key, **found;
+
+	if (t->by_name) {
+		found = bsearch(&pkey, t->by_name, t->n_chains, sizeof(*found), chain_cmp);
+		return found ? *found : NULL;
+	}
 	for (size_t i = 0; i < t->n_chains; i++)
 		if (str_eq(t->chains[i]->name, name))
 			return t->chains[i];

@@ -220,16 +220,23 @@ static void add_rule(attrs_t attrs, struct nft_model *m, struct nft_chain *c)
 
 static int parse_rule(const struct nlmsghdr *nlh, attrs_t attrs, struct nft_model *m)
 {
-	const struct nft_table *t = find_table(nlh, m, attrs[NFTA_RULE_TABLE]);
+	struct nft_table *t = find_table(nlh, m, attrs[NFTA_RULE_TABLE]);
 	const char *chain = get_str(attrs[NFTA_RULE_CHAIN]);
 
 	if (!t)
 		return 0;
 	if (!chain)
 		return -EPROTO;
-	for (size_t i = 0; i < t->n_chains; i++)
-		if (str_eq(t->chains[i]->name, chain))
-			add_rule(attrs, m, t->chains[i]);
+	/* Rules come chain by chain, in the order in which the chains came. */
+	for (size_t i = 0; i < t->n_chains; i++) {
+		size_t at = (t->rules_at + i) % t->n_chains;
+
+		if (!str_eq(t->chains[at]->name, chain))
+			continue;
+		add_rule(attrs, m, t->chains[at]);
+		t->rules_at = at;
+		break;
+	}
 	return 0;
 }
 

@@ -22,14 +22,26 @@ struct part {
 	uint32_t low, high; /* bounds of its spans */
 };
 
+/* Of one level: the parts by their shapes, as whole shapes need not be asked. */
+struct group {
+	uint32_t shape;
+	struct part *v;
+	size_t n, cap;
+};
+
+struct level {
+	struct group *v;
+	size_t n, cap;
+};
+
 struct compiling {
 	struct policy_compiled *c;
 	struct arena *arena;
 	size_t wide;
 	struct policy_shape *shapes;
 	size_t n_shapes, cap_shapes;
-	struct part **levels; /* for each level its parts */
-	size_t *n_level, *cap_level, n_levels, cap_levels, cap_n, cap_cap;
+	struct level *levels;
+	size_t n_levels, cap_levels;
 	struct policy_table runs;   /* (level, shape) -> run + 1 */
 	struct policy_table covers; /* (run, from, to) -> cover + 1; (kinds of sides, from, to) too: of all runs */
 	struct policy_cover *cover;
@@ -222,25 +234,30 @@ static bool overlap(
 		a->n_from && b->n_from && sa->from == sb->from && !values_meet(a->from, a->n_from, b->from, b->n_from));
 }
 
+/* Is there something in the group that this part overlaps with? */
+static bool meets(const struct compiling *k, const struct part *p, const struct group *g)
+{
+	for (size_t i = 0; i < g->n; i++)
+		if (g->v[i].rule != p->rule && overlap(&k->shapes[p->shape], p, &k->shapes[g->shape], &g->v[i]))
+			return true;
+	return false;
+}
+
 /* Above every earlier part that it overlaps with and that is of another shape. */
 static unsigned level_of(const struct compiling *k, const struct part *p)
 {
-	const struct policy_shape *shape = &k->shapes[p->shape];
-
 	for (size_t l = k->n_levels; l-- > 0;) {
+		const struct level *level = &k->levels[l];
 		bool same = false;
 
-		for (size_t i = 0; i < k->n_level[l]; i++) {
-			const struct part *q = &k->levels[l][i];
-			const struct policy_shape *other = &k->shapes[q->shape];
+		for (size_t i = 0; i < level->n; i++) {
+			const struct group *g = &level->v[i];
 
-			if (other->hook != shape->hook || q->rule == p->rule || (same && q->shape == p->shape))
+			if (k->shapes[g->shape].hook != k->shapes[p->shape].hook || (g->shape == p->shape && l == 0))
+				continue; /* of the same shape in level 0: it stays there anyway */
+			if (!meets(k, p, g))
 				continue;
-			if (q->shape == p->shape && l == 0)
-				continue; /* it stays there anyway */
-			if (!overlap(shape, p, other, q))
-				continue;
-			if (q->shape != p->shape)
+			if (g->shape != p->shape)
 				return (unsigned)l + 1;
 			same = true;
 		}
@@ -250,19 +267,27 @@ static unsigned level_of(const struct compiling *k, const struct part *p)
 	return 0;
 }
 
+static struct group *group_of(struct compiling *k, struct level *level, uint32_t shape)
+{
+	for (size_t i = 0; i < level->n; i++)
+		if (level->v[i].shape == shape)
+			return &level->v[i];
+	level->v = arena_grow(k->arena, level->v, level->n, &level->cap, sizeof(*level->v));
+	level->v[level->n] = (struct group){.shape = shape};
+	return &level->v[level->n++];
+}
+
 static void file_part(struct compiling *k, const struct part *p)
 {
+	struct group *g;
+
 	if (p->level == k->n_levels) {
-		k->levels = arena_grow(k->arena, k->levels, k->n_levels, &k->cap_levels, sizeof(struct part *));
-		k->n_level = arena_grow(k->arena, k->n_level, k->n_levels, &k->cap_n, sizeof(*k->n_level));
-		k->cap_level = arena_grow(k->arena, k->cap_level, k->n_levels, &k->cap_cap, sizeof(*k->cap_level));
-		k->levels[k->n_levels] = NULL;
-		k->n_level[k->n_levels] = k->cap_level[k->n_levels] = 0;
-		k->n_levels++;
+		k->levels = arena_grow(k->arena, k->levels, k->n_levels, &k->cap_levels, sizeof(*k->levels));
+		k->levels[k->n_levels++] = (struct level){0};
 	}
-	k->levels[p->level] =
-		arena_grow(k->arena, k->levels[p->level], k->n_level[p->level], &k->cap_level[p->level], sizeof(*p));
-	k->levels[p->level][k->n_level[p->level]++] = *p;
+	g = group_of(k, &k->levels[p->level], p->shape);
+	g->v = arena_grow(k->arena, g->v, g->n, &g->cap, sizeof(*g->v));
+	g->v[g->n++] = *p;
 	k->c->parts = arena_grow(k->arena, k->c->parts, k->c->n_parts, &k->c->cap_parts, sizeof(*k->c->parts));
 	k->c->parts[k->c->n_parts++] = (struct policy_place_of_part){p->rule, k->shapes[p->shape], p->level};
 }
