@@ -69,7 +69,7 @@ json_t *policy_show(const struct config *cfg, const struct facts *facts, const s
 	struct policy_compiled c;
 	json_t *rules = json_array(), *json;
 
-	policy_compile(policy_model_new(cfg, facts, arena), POLICY_WIDE, &c);
+	policy_compile_shadows(policy_model_new(cfg, facts, arena), POLICY_WIDE, &c);
 	for (size_t i = 0; i < c.model->n_rules; i++)
 		json_array_append_new(rules, rule_json(&c, i, t));
 	json = json_pack("{s:b, s:s, s:I, s:I, s:I, s:I, s:I, s:I, s:o}", "in-force", t != NULL, "default",

@@ -105,24 +105,35 @@ static bool is_new(const struct teller *t, const struct nft_chain *c)
 /* Is there already, with other rules, and this is the moment for it. */
 static bool changes(const struct teller *t, const struct nft_chain *want)
 {
-	const struct nft_chain *h = nft_table_chain(t->have, want->name);
+	const struct nft_chain *h;
 
-	return h && !nft_same_rules(want, h) && t->phase == (want->last ? NFT_CHANGE_GOES : NFT_CHANGE_SWITCHES);
+	if (t->phase != (want->last ? NFT_CHANGE_GOES : NFT_CHANGE_SWITCHES))
+		return false;
+	h = nft_table_chain(t->have, want->name);
+	return h && !nft_same_rules(want, h);
 }
 
 /* Chains stand before whoever leads to them. */
 static void tell_chains(struct teller *t)
 {
-	for (size_t i = 0; i < t->want->n_chains && t->phase == NFT_CHANGE_COMES; i++)
-		if (is_new(t, t->want->chains[i]))
+	_cleanup_free_ bool *tells = calloc(t->want->n_chains + 1, sizeof(*tells));
+
+	if (!tells)
+		abort();
+	for (size_t i = 0; i < t->want->n_chains && t->phase == NFT_CHANGE_COMES; i++) {
+		tells[i] = is_new(t, t->want->chains[i]);
+		if (tells[i])
 			tell_new_chain(t, t->want->chains[i]);
+	}
+	for (size_t i = 0; i < t->want->n_chains; i++) {
+		if (tells[i] || !changes(t, t->want->chains[i]))
+			continue;
+		tells[i] = true;
+		t->chains++;
+		tell_chain(t, "flush", t->want->chains[i]);
+	}
 	for (size_t i = 0; i < t->want->n_chains; i++)
-		if (changes(t, t->want->chains[i])) {
-			t->chains++;
-			tell_chain(t, "flush", t->want->chains[i]);
-		}
-	for (size_t i = 0; i < t->want->n_chains; i++)
-		if (changes(t, t->want->chains[i]) || (t->phase == NFT_CHANGE_COMES && is_new(t, t->want->chains[i])))
+		if (tells[i])
 			tell_rules(t, t->want->chains[i]);
 }
 
@@ -196,13 +207,8 @@ static void tell_set_elems(struct teller *t, const struct nft_set *w, const stru
 	_cleanup_free_ struct nft_elem *gone = elems_of(h ? h : &empty, w, &n_gone);
 	bool comes = t->phase == NFT_CHANGE_COMES;
 
-	if (h && w->last) {
-		if (!comes) {
-			tell_elems(t, "delete", w, gone, n_gone);
-			tell_elems(t, "add", w, more, n_more);
-		}
-		return;
-	}
+	if (h && w->last)
+		return; /* nft_plan.c has steps for it */
 	for (size_t i = 0; i < n_gone; i++)
 		if (is_in_the_way(w, &gone[i], more, n_more) == comes)
 			gone[n++] = gone[i];

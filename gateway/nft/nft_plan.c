@@ -24,6 +24,8 @@ enum {
 	RANK_TABLE,
 	RANK_SWITCH,
 	RANK_FINISH,
+	RANK_LAST_DEL,
+	RANK_LAST_ADD,
 };			 /* elements come before others go: what moves to another set is never in none */
 enum { TEXT_ELEMS = 3 }; /* named in a step's text; the rest is counted */
 
@@ -259,32 +261,6 @@ static void plan_replace(struct plan *plan, const struct nft_table *want, const 
 	plan_add(plan, STEP_MAKE, RANK_TABLE, table_object(plan, want), NULL, step, "replace: %s", why);
 }
 
-/* In place, so that there is no moment with less than all of the old table or of the new one. */
-static void plan_change(struct plan *plan, const struct nft_table *want, const struct nft_table *have)
-{
-	static const struct {
-		enum nft_op op;
-		unsigned rank;
-		const char *text;
-	} phases[] = {
-		[NFT_CHANGE_COMES] = {NFT_CHANGE_TABLE, RANK_TABLE, "add"},
-		[NFT_CHANGE_SWITCHES] = {NFT_SWITCH_TABLE, RANK_SWITCH, "switch"},
-		[NFT_CHANGE_GOES] = {NFT_FINISH_TABLE, RANK_FINISH, "finish"},
-	};
-
-	for (enum nft_change phase = NFT_CHANGE_COMES; phase <= NFT_CHANGE_GOES; phase++) {
-		struct nft_step *step = new_step(plan, phases[phase].op, want);
-		struct buf what = {0};
-
-		step->have = have;
-		nft_change_summary(want, have, phase, &what);
-		if (what.len > 0)
-			plan_add(plan, STEP_MAKE, phases[phase].rank, table_object(plan, want), NULL, step, "%s %s",
-				phases[phase].text, buf_str(&what));
-		buf_free(&what);
-	}
-}
-
 static void plan_delete(struct plan *plan, const struct nft_table *have)
 {
 	plan_add(plan, STEP_REMOVE, RANK_TABLE, table_object(plan, have), NULL, new_step(plan, NFT_DELETE_TABLE, have),
@@ -330,6 +306,63 @@ static struct nft_elem *elems_array(struct plan *plan, const struct nft_set *a, 
 		abort();
 	*ret_n = nft_elems_without(a, b, found);
 	return arena_memdup(plan->arena, found, *ret_n * sizeof(*found));
+}
+
+static void plan_last_step(struct plan *plan, const struct nft_table *want, const struct nft_set *set, bool add,
+	struct nft_elem *v, size_t n)
+{
+	struct nft_step *step = new_step(plan, add ? NFT_ADD_ELEMS : NFT_DEL_ELEMS, want);
+
+	step->set = set;
+	step->elems = v;
+	step->n_elems = n;
+	if (n > 0)
+		plan_add(plan, STEP_MAKE, add ? RANK_LAST_ADD : RANK_LAST_DEL, table_object(plan, want), NULL, step,
+			add ? "note %s" : "forget %s", set->object);
+}
+
+/* What changes when all else has: by itself, as the other way libnftables would read all sets of ranges first. */
+static void plan_last(
+	struct plan *plan, const struct nft_table *want, const struct nft_set *set, const struct nft_set *have)
+{
+	struct nft_elem *more, *less;
+	size_t n_more, n_less;
+
+	if (!have)
+		return; /* it comes with all else */
+	more = elems_array(plan, set, have, &n_more);
+	less = elems_array(plan, have, set, &n_less);
+	plan_last_step(plan, want, set, false, less, n_less);
+	plan_last_step(plan, want, set, true, more, n_more);
+}
+
+/* In place, so that there is no moment with less than all of the old table or of the new one. */
+static void plan_change(struct plan *plan, const struct nft_table *want, const struct nft_table *have)
+{
+	static const struct {
+		enum nft_op op;
+		unsigned rank;
+		const char *text;
+	} phases[] = {
+		[NFT_CHANGE_COMES] = {NFT_CHANGE_TABLE, RANK_TABLE, "add"},
+		[NFT_CHANGE_SWITCHES] = {NFT_SWITCH_TABLE, RANK_SWITCH, "switch"},
+		[NFT_CHANGE_GOES] = {NFT_FINISH_TABLE, RANK_FINISH, "finish"},
+	};
+
+	for (enum nft_change phase = NFT_CHANGE_COMES; phase <= NFT_CHANGE_GOES; phase++) {
+		struct nft_step *step = new_step(plan, phases[phase].op, want);
+		struct buf what = {0};
+
+		step->have = have;
+		nft_change_summary(want, have, phase, &what);
+		if (what.len > 0)
+			plan_add(plan, STEP_MAKE, phases[phase].rank, table_object(plan, want), NULL, step, "%s %s",
+				phases[phase].text, buf_str(&what));
+		buf_free(&what);
+	}
+	for (size_t i = 0; i < want->n_sets; i++)
+		if (want->sets[i]->last)
+			plan_last(plan, want, want->sets[i], nft_table_set(have, want->sets[i]->name));
 }
 
 static void plan_set_change(

@@ -344,7 +344,7 @@ static void check_shadows(const struct config *cfg, struct arena *scratch, struc
 	struct policy_model *m = policy_model_new(cfg, NULL, scratch);
 	struct policy_compiled c;
 
-	policy_compile(m, POLICY_WIDE, &c);
+	policy_compile_shadows(m, POLICY_WIDE, &c);
 	for (size_t i = 0; i < m->n_rules; i++) {
 		const struct policy_rule_of *r = &m->rules[i];
 

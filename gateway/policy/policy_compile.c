@@ -386,7 +386,8 @@ static void note_shadow(struct compiling *k, const struct part *p, struct policy
 static void add_elem_of(
 	struct compiling *k, const struct part *p, struct policy_run *run, uint32_t number, struct policy_elem e)
 {
-	note_shadow(k, p, e);
+	if (k->c->decides)
+		note_shadow(k, p, e);
 	add_span(k, run, number, e);
 }
 
@@ -498,13 +499,14 @@ static int run_cmp(const void *a, const void *b)
 	return c ? c : memcmp(&x->shape, &y->shape, sizeof(x->shape));
 }
 
-void policy_compile(struct policy_model *m, size_t wide, struct policy_compiled *ret)
+static void compile(struct policy_model *m, size_t wide, bool shadows, struct policy_compiled *ret)
 {
 	struct compiling k = {.c = ret, .arena = m->arena, .wide = wide};
 
 	*ret = (struct policy_compiled){.model = m};
 	k.runs.arena = k.covers.arena = m->arena;
-	ret->decides = arena_array(m->arena, m->n_rules, sizeof(*ret->decides));
+	if (shadows)
+		ret->decides = arena_array(m->arena, m->n_rules + 1, sizeof(*ret->decides));
 	ret->can_match = arena_array(m->arena, m->n_rules, sizeof(*ret->can_match));
 	policy_classes_make(m->addrs, m->n_addrs, m->arena, &ret->classes);
 	for (size_t i = 0; i < m->n_rules; i++)
@@ -514,4 +516,14 @@ void policy_compile(struct policy_model *m, size_t wide, struct policy_compiled 
 	for (size_t i = 0; i < ret->n_runs; i++)
 		if (ret->runs[i].n_elems > 1)
 			qsort(ret->runs[i].elems, ret->runs[i].n_elems, sizeof(*ret->runs[i].elems), elem_cmp);
+}
+
+void policy_compile(struct policy_model *m, size_t wide, struct policy_compiled *ret)
+{
+	compile(m, wide, false, ret);
+}
+
+void policy_compile_shadows(struct policy_model *m, size_t wide, struct policy_compiled *ret)
+{
+	compile(m, wide, true, ret);
 }

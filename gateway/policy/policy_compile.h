@@ -64,15 +64,18 @@ struct policy_compiled {
 	size_t n_runs, cap_runs;
 	struct policy_place_of_part *parts;
 	size_t n_parts, cap_parts;
-	bool *decides;	 /* for each rule: some element is left to it. Else others before it say all that it says */
+	bool *decides; /* NULL: not asked for. For each rule: some element is left to it. Else others before it say all
+			  that it says */
 	bool *can_match; /* for each rule: it has parts at all */
 };
 
 /* A set of addresses of more classes than that is WIDE. */
 enum { POLICY_WIDE = 64 };
 
-/* Everything in the model's arena. wide: POLICY_WIDE; tests take others. */
+/* Everything in the model's arena, but for decides. wide: POLICY_WIDE; tests take others. */
 void policy_compile(struct policy_model *m, size_t wide, struct policy_compiled *ret);
+/* The same with decides, which takes as long again. */
+void policy_compile_shadows(struct policy_model *m, size_t wide, struct policy_compiled *ret);
 
 /* A packet as the look-ups see it. */
 struct policy_packet {

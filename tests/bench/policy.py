@@ -10,6 +10,7 @@ import pathlib
 import random
 import socket
 import struct
+import subprocess
 import tempfile
 import time
 
@@ -202,15 +203,43 @@ def measure_one_rule(runs):
 # --- packets ----------------------------------------------------------------------------------------------------------
 
 
-def kpps(near, far, blast, new_flows):
-    with netns.inside(far):
-        return float(run("ip", "netns", "exec", near, blast, *(["-n"] if new_flows else []), "10.1.0.2", "10.2.0.2"))
+def kpps(near, far, blast, answered):
+    """Answered: of an established flow. Else each packet is new to the policy, and is looked up."""
+    seconds = 3
+    sink = subprocess.Popen(["ip", "netns", "exec", far, blast, "sink", "9000", str(seconds + 1), *(["answer"] if answered else [])],
+                            stdout=subprocess.PIPE, text=True)
+    try:
+        run("chrt", "-i", "0", "ip", "netns", "exec", near, blast, "send", "10.2.0.2", "9000", seconds, 18)
+        got, _ = sink.communicate(timeout=20)
+    finally:
+        sink.kill()
+        sink.wait()
+    return int(got) / seconds / 1000
 
 
 def measure_packets(runs):
-    raise NotImplementedError
+    """Of one gateway, in turn: our policy, the same as linear rules, and none."""
+    linear, none = [], []
+    with tempfile.TemporaryDirectory() as folder:
+        pathlib.Path(folder).chmod(0o755)
+        blast, ours, nothing = (pathlib.Path(folder) / n for n in ("udp_blast", "ours.yaml", "nothing.yaml"))
+        run("gcc", "-O2", "-D_GNU_SOURCE", "-o", blast, ROOT / "tests/bench/udp_blast.c")
+        ours.write_text(policy(many_rules(RULES, MEASURED)))
+        nothing.write_text(policy([]).partition("policy:")[0])
+        with idle((), folder, nothing.read_text()) as (gw, near, far, _):
+            run("ip", "netns", "exec", near, "ping", "-c", "1", "-W", "2", "10.2.0.2")
+            for _ in range(runs):
+                without = kpps(near, far, blast, True)
+                netns.nft(gw.ns, linear_rules(RULES))
+                slow = kpps(near, far, blast, False)
+                netns.nft(gw.ns, "delete table inet linear\n")
+                run(*gw.command("apply", ours))
+                none.append((kpps(near, far, blast, True), without))
+                linear.append((kpps(near, far, blast, False), slow))
+                run(*gw.command("apply", nothing))
+    yield "policy-packets-linear", "kpps", ("min", 5), linear
+    yield "policy-packets-none", "kpps", ("min", 0.7), none
 
 
 ROWS = [Group(["policy-replace-100000", "policy-one-more"], measure_group), Group(["policy-counters-1000"], measure_counters),
-        Group(["policy-one-rule-of-10000"], measure_one_rule)]
-assert ROOT
+        Group(["policy-one-rule-of-10000"], measure_one_rule), Group(["policy-packets-linear", "policy-packets-none"], measure_packets)]

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * udp_blast send ADDRESS PORT SECONDS BYTES: sends UDP datagrams of BYTES payload as fast as it can, and prints how
- * many. udp_blast sink PORT SECONDS: reads what comes to PORT and prints how many datagrams that were. The one idea:
+ * many. udp_blast sink PORT SECONDS [answer]: reads what comes to PORT and prints how many datagrams that were; with
+ * "answer" the first is answered, so that connection tracking knows the flow as established. The one idea:
  * sendmmsg() and recvmmsg() in batches, so that the program is not what limits the packet rate.
  */
 #include <arpa/inet.h>
@@ -69,7 +70,18 @@ static int blast(const char *address, const char *port, double seconds, size_t b
 	return close(fd) < 0;
 }
 
-static int sink(uint16_t port, double seconds)
+/* The first datagram, and a word to who sent it. */
+static uint64_t answer_one(int fd)
+{
+	struct sockaddr_in6 from;
+	socklen_t len = sizeof(from);
+	char data[BYTES_MAX];
+	ssize_t n = recvfrom(fd, data, sizeof(data), 0, (struct sockaddr *)&from, &len);
+
+	return n >= 0 && sendto(fd, data, 1, 0, (struct sockaddr *)&from, len) == 1;
+}
+
+static int sink(uint16_t port, double seconds, int answer)
 {
 	static char data[BYTES_MAX];
 	struct sockaddr_in6 any = {.sin6_family = AF_INET6, .sin6_port = htons(port)};
@@ -84,6 +96,8 @@ static int sink(uint16_t port, double seconds)
 	(void)setsockopt(fd, SOL_SOCKET, SO_RCVBUFFORCE, &size, sizeof(size));
 	(void)setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &wait, sizeof(wait));
 	fill(msgs, &iov, data, sizeof(data));
+	for (double end = now() + seconds; answer && got == 0 && now() < end;)
+		got = answer_one(fd);
 	for (double end = now() + seconds; now() < end;) {
 		int n = recvmmsg(fd, msgs, BATCH, MSG_WAITFORONE, NULL);
 
@@ -99,8 +113,9 @@ int main(int argc, char **argv)
 
 	if (argc == 6 && strcmp(argv[1], "send") == 0 && bytes <= BYTES_MAX)
 		return blast(argv[2], argv[3], strtod(argv[4], NULL), bytes);
-	if (argc == 4 && strcmp(argv[1], "sink") == 0)
-		return sink((uint16_t)strtoul(argv[2], NULL, 10), strtod(argv[3], NULL));
-	(void)fprintf(stderr, "usage: udp_blast send ADDRESS PORT SECONDS BYTES | udp_blast sink PORT SECONDS\n");
+	if ((argc == 4 || (argc == 5 && strcmp(argv[4], "answer") == 0)) && strcmp(argv[1], "sink") == 0)
+		return sink((uint16_t)strtoul(argv[2], NULL, 10), strtod(argv[3], NULL), argc == 5);
+	(void)fprintf(
+		stderr, "usage: udp_blast send ADDRESS PORT SECONDS BYTES | udp_blast sink PORT SECONDS [answer]\n");
 	return 2;
 }

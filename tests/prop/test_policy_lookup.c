@@ -230,7 +230,7 @@ static void check_config(uint64_t seed)
 		fail_msg("seed %llu: %s\n%s", (unsigned long long)seed, buf_str(&why), buf_str(&text));
 	facts_init(&facts);
 	m = policy_model_new(cfg, &facts, arena);
-	policy_compile(m, 1 + rnd(40), &compiled);
+	policy_compile_shadows(m, 1 + rnd(40), &compiled);
 	check_disjoint(&compiled);
 	for (int i = 0; i < PACKETS; i++) {
 		struct policy_packet p = random_packet(m);
