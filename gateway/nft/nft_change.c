@@ -116,25 +116,26 @@ static bool changes(const struct teller *t, const struct nft_chain *want)
 /* Chains stand before whoever leads to them. */
 static void tell_chains(struct teller *t)
 {
-	_cleanup_free_ bool *tells = calloc(t->want->n_chains + 1, sizeof(*tells));
+	const struct nft_table *w = t->want;
+	struct nft_chain **told = calloc(w->n_chains + 1, sizeof(void *));
+	size_t n = 0;
 
-	if (!tells)
+	if (!told)
 		abort();
-	for (size_t i = 0; i < t->want->n_chains && t->phase == NFT_CHANGE_COMES; i++) {
-		tells[i] = is_new(t, t->want->chains[i]);
-		if (tells[i])
-			tell_new_chain(t, t->want->chains[i]);
-	}
-	for (size_t i = 0; i < t->want->n_chains; i++) {
-		if (tells[i] || !changes(t, t->want->chains[i]))
-			continue;
-		tells[i] = true;
-		t->chains++;
-		tell_chain(t, "flush", t->want->chains[i]);
-	}
-	for (size_t i = 0; i < t->want->n_chains; i++)
-		if (tells[i])
-			tell_rules(t, t->want->chains[i]);
+	for (size_t i = 0; i < w->n_chains && t->phase == NFT_CHANGE_COMES; i++)
+		if (is_new(t, w->chains[i])) {
+			tell_new_chain(t, w->chains[i]);
+			told[n++] = w->chains[i];
+		}
+	for (size_t i = 0; i < w->n_chains; i++)
+		if (changes(t, w->chains[i])) {
+			t->chains++;
+			tell_chain(t, "flush", w->chains[i]);
+			told[n++] = w->chains[i];
+		}
+	for (size_t i = 0; i < n; i++)
+		tell_rules(t, told[i]);
+	free(told);
 }
 
 /* --- elements --- */

@@ -276,8 +276,8 @@ void nft_model_seal(struct nft_model *m)
 
 		sort(t->sets, t->n_sets, sizeof(void *), set_cmp);
 		sort(t->counters, t->n_counters, sizeof(*t->counters), counter_cmp);
-		t->by_name = arena_memdup(m->arena, t->chains, t->n_chains * sizeof(*t->chains));
-		sort(t->by_name, t->n_chains, sizeof(*t->by_name), chain_cmp);
+		t->by_name = arena_memdup(m->arena, t->chains, t->n_chains * sizeof(void *));
+		sort(t->by_name, t->n_chains, sizeof(void *), chain_cmp);
 		for (size_t k = 0; k < t->n_sets; k++)
 			seal_set(m, t->sets[k]);
 	}
@@ -304,7 +304,7 @@ const struct nft_chain *nft_table_chain(const struct nft_table *t, const char *n
 	struct nft_chain key = {.name = name}, *const pkey = &key, **found;
 
 	if (t->by_name) {
-		found = bsearch(&pkey, t->by_name, t->n_chains, sizeof(*found), chain_cmp);
+		found = bsearch(&pkey, t->by_name, t->n_chains, sizeof(void *), chain_cmp);
 		return found ? *found : NULL;
 	}
 	for (size_t i = 0; i < t->n_chains; i++)

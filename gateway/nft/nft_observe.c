@@ -158,9 +158,13 @@ static struct mnl_socket *open_socket(void)
 int nft_generation(uint32_t *ret)
 {
 	_cleanup_(nft_socket_closep) struct mnl_socket *socket = open_socket();
-	_cleanup_free_ struct reader *r = socket ? reader_new(socket) : NULL;
-	int error = r ? ask_generation(r) : -errno;
+	_cleanup_free_ struct reader *r = NULL;
+	int error;
 
+	if (!socket)
+		return -errno;
+	r = reader_new(socket);
+	error = ask_generation(r);
 	if (error == 0)
 		*ret = r->generation;
 	return error;

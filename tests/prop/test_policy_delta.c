@@ -26,7 +26,7 @@ static uint64_t seed = 1;
 static uint32_t pick(uint32_t n)
 {
 	seed = seed * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
-	return (uint32_t)(seed >> 33) % n;
+	return n ? (uint32_t)(seed >> 33) % n : 0;
 }
 
 /* Few addresses, so that prefixes meet, touch and hold each other; the ends of the address space too. */
@@ -113,7 +113,7 @@ static void assert_over(
 
 	for (size_t i = 1; i < d->n_over; i++)
 		assert_true(memcmp(d->over[i - 1].key_end, d->over[i].key, len) < 0);
-	for (size_t i = 0; i < 3 * 256; i++) {
+	for (size_t i = 0; i < (size_t)3 * 256; i++) {
 		const char *over, *now;
 		uint8_t addr[16];
 
