@@ -10,6 +10,7 @@
 
 struct config;
 struct facts;
+struct nft_chain;
 struct nft_model;
 struct nft_table;
 
@@ -28,3 +29,10 @@ uint32_t toobig_bridge_chains(
  * forwards. False, and no chains, where no segment suppresses any.
  */
 bool snoop_bridge_chains(const struct config *cfg, struct nft_model *m, struct nft_table *t);
+
+/*
+ * inspect_render.c: who lies about addresses. False, and no chains, where no segment is inspected; else the rules go
+ * first into the chains of what is forwarded and of what this gateway takes in.
+ */
+bool inspect_bridge_chains(const struct config *cfg, struct nft_model *m, struct nft_table *t);
+void inspect_bridge_rules(const struct config *cfg, struct nft_model *m, struct nft_chain *c);

@@ -32,23 +32,27 @@ void bridge_render(const struct config *cfg, const struct facts *facts, struct n
 		{"forward", "bridged", "passed"}, {"input", NULL, "heard"}, {"output", "routed", NULL}};
 	struct nft_table *t;
 	uint32_t above;
-	bool clamps, snoops;
+	bool clamps, snoops, inspects;
 
 	if (!has_bridged(cfg))
 		return;
 	t = nft_add_table(m, "bridge", NFT_TABLE_BRIDGE);
 	clamps = mss_bridge_chains(cfg, facts, m, t);
 	snoops = snoop_bridge_chains(cfg, m, t);
+	inspects = inspect_bridge_chains(cfg, m, t);
 	above = toobig_bridge_chains(cfg, facts, m, t);
 	for (size_t i = 0; i < ARRAY_SIZE(hooks); i++) {
 		bool answers = above > 0 && hooks[i][1], learns = snoops && hooks[i][2];
+		bool judges = inspects && i < 2; /* what this gateway says itself is true */
 		struct nft_chain *c;
 		char hook[80];
 
-		if (!clamps && !answers && !learns)
+		if (!clamps && !answers && !learns && !judges)
 			continue;
 		(void)snprintf(hook, sizeof(hook), "type filter hook %s priority 200; policy accept;", hooks[i][0]);
 		c = nft_add_chain(m, t, hooks[i][0], hook);
+		if (judges)
+			inspect_bridge_rules(cfg, m, c);
 		if (clamps)
 			nft_add_rule(m, c, "tcp flags & (syn | rst) == syn jump clamp");
 		if (learns) {

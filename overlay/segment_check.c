@@ -109,6 +109,63 @@ static void check_macs(const struct config *cfg, const struct segment *seg, stru
 				seg->macs.v[i].remote);
 }
 
+/* --- hosts --- */
+
+static bool has_member(const struct segment *seg, const char *name)
+{
+	for (size_t i = 0; i < seg->members.n; i++)
+		if (str_eq(seg->members.v[i], name))
+			return true;
+	return false;
+}
+
+/* Whose it is, before this host; NULL: nobody's. */
+static const char *owner_of(const struct segment *seg, size_t host, const struct ip_addr *a, char ret[MAC_STR_MAX])
+{
+	for (size_t i = 0; i < seg->gateway.n; i++)
+		if (ip_addr_cmp(&seg->gateway.v[i].addr, a) == 0)
+			return "the gateway";
+	for (size_t i = 0; i < host; i++)
+		for (size_t k = 0; k < seg->hosts.v[i].addresses.n; k++)
+			if (ip_addr_cmp(&seg->hosts.v[i].addresses.v[k], a) == 0)
+				return mac_addr_str(&seg->hosts.v[i].mac, ret);
+	return NULL;
+}
+
+static void check_host(const struct segment *seg, size_t host, struct diag *diag)
+{
+	const struct segment_host *h = &seg->hosts.v[host];
+	char mac[MAC_STR_MAX], other[MAC_STR_MAX], addr[IP_STR_MAX];
+
+	(void)mac_addr_str(&h->mac, mac);
+	if (h->member && !has_member(seg, h->member))
+		diag_error(diag, CONFIG_AT(h, segment_host, member),
+			"segment %s: host %s: %s is not one of the segment's members", seg->name, mac, h->member);
+	for (size_t i = 0; i < h->addresses.n; i++) {
+		const char *owner = owner_of(seg, host, &h->addresses.v[i], other);
+
+		if (owner)
+			diag_error(diag, h->addresses.at[i], "segment %s: host %s: %s is an address of %s already",
+				seg->name, mac, ip_addr_str(&h->addresses.v[i], addr), owner);
+	}
+}
+
+static void check_inspection(const struct segment *seg, struct diag *diag)
+{
+	for (size_t i = 0; i < seg->hosts.n; i++)
+		check_host(seg, i, diag);
+	if (seg->mode == MODE_BRIDGED)
+		return;
+	if (seg->hosts.n > 0)
+		diag_error(diag, seg->hosts.v[0].entry.loc, "segment %s: hosts are of bridged segments", seg->name);
+	if (seg->hosts_only)
+		diag_error(diag, CONFIG_AT(seg, segment, hosts_only), "segment %s: hosts-only is for bridged segments",
+			seg->name);
+	if (seg->ra_guard)
+		diag_error(diag, CONFIG_AT(seg, segment, ra_guard), "segment %s: ra-guard is for bridged segments",
+			seg->name);
+}
+
 /* --- MTU --- */
 
 /* "1450 is what fits: 1500 - 20 (IPv4) - ... = 1450". */
@@ -231,6 +288,7 @@ void segment_check(const struct config *cfg, struct arena *scratch, struct diag 
 		check_learning(cfg, seg, diag);
 		check_macs(cfg, seg, diag);
 		check_tos(seg, diag);
+		check_inspection(seg, diag);
 		if (seg->mode == MODE_ROUTED && seg->members.n > 0)
 			diag_error(diag, seg->members.at[0],
 				"segment %s: a routed segment has no members; mode: bridged has", seg->name);

@@ -10,12 +10,13 @@
 #include <string.h>
 #include <sys/socket.h>
 
+#include "gateway/audit/flow.h"
 #include "gateway/audit/nlattrs.h"
 #include "gateway/base/str.h"
 
 #define PREFIX "fw:"
 
-enum { IPV4_HEADER = 20, IPV6_HEADER = 40, EXTENSIONS_MAX = 8 };
+enum { IPV4_HEADER = 20, IPV6_HEADER = 40, EXTENSIONS_MAX = 8, ARP_LEN = 28 };
 
 /* --- the packet --- */
 
@@ -98,10 +99,27 @@ static bool take_ipv6(const uint8_t *p, size_t len, struct deny *d)
 	return true;
 }
 
+/* ARP for IPv4 over Ethernet, RFC 826: from whose address to whose. */
+static bool take_arp(const uint8_t *p, size_t len, struct deny *d)
+{
+	static const uint8_t ethernet[] = {0, 1, 8, 0, 6, 4};
+
+	if (len < ARP_LEN || memcmp(p, ethernet, sizeof(ethernet)) != 0)
+		return false;
+	d->bytes = ARP_LEN;
+	d->tuple.family = AF_INET;
+	d->tuple.proto = FLOW_PROTO_ARP;
+	memcpy(d->tuple.src, p + 14, 4);
+	memcpy(d->tuple.dst, p + 24, 4);
+	return true;
+}
+
 static bool take_packet(const struct nlattr_view *a, struct deny *d)
 {
 	if (a->len == 0)
 		return false;
+	if (a->data[0] >> 4 == 0)
+		return take_arp(a->data, a->len, d);
 	return a->data[0] >> 4 == 6 ? take_ipv6(a->data, a->len, d) : take_ipv4(a->data, a->len, d);
 }
 

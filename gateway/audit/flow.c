@@ -12,6 +12,7 @@ static const struct {
 	uint8_t number;
 	const char *name;
 } protos[] = {
+	{FLOW_PROTO_ARP, "arp"},
 	{IPPROTO_TCP, "tcp"},
 	{IPPROTO_UDP, "udp"},
 	{IPPROTO_ICMP, "icmp"},

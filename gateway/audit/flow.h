@@ -41,6 +41,8 @@ void flow_from_ct(const struct ct_event *ct, enum flow_event event, struct flow 
 bool flow_has_nat(const struct flow *flow);
 
 /* "tcp", "udp", "icmp"; NULL: a number has to do. And back: -1 if it is none. */
+/* Of ARP that was denied. As an IP protocol it is NARP (RFC 1735), which nobody speaks. */
+enum { FLOW_PROTO_ARP = 54 };
 const char *flow_proto_name(uint8_t proto);
 int flow_proto_number(const char *name);
 /* The tenant of a flow: of the end it comes from, or else of the other. NULL: the default domain. */

@@ -6,6 +6,7 @@
 #include "gateway/filter/nft_show.h"
 
 #include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 #include "config/config.h"
@@ -92,6 +93,32 @@ static json_t *segments_json(const struct config *cfg, const struct nft_model *h
 	return list;
 }
 
+/* What came from the ports of each segment and lied about addresses; frames. */
+static json_t *inspection_json(const struct config *cfg, const struct nft_model *have)
+{
+	static const char *const kinds[] = {"arp", "nd", "source", "ra"};
+	json_t *list = json_array();
+
+	for (size_t i = 0; cfg && i < cfg->segments.n; i++) {
+		const struct segment *seg = &cfg->segments.v[i];
+		json_t *one = json_pack("{s:s}", "segment", seg->name);
+		char device[16], sets[32];
+
+		overlay_vxlan_name(seg->vni, device);
+		for (size_t k = 0; k < ARRAY_SIZE(kinds); k++) {
+			struct count sum = {0};
+
+			(void)snprintf(sets, sizeof(sets), NFT_SETS_INSPECTED "%s", kinds[k]);
+			count_device(have, sets, device, &sum);
+			for (size_t m = 0; m < seg->members.n; m++)
+				count_device(have, sets, seg->members.v[m], &sum);
+			json_object_set_new(one, kinds[k], json_integer((json_int_t)sum.packets));
+		}
+		json_array_append_new(list, one);
+	}
+	return list;
+}
+
 json_t *nft_show(const struct config *cfg, const struct nft_model *have)
 {
 	json_t *tables = json_array();
@@ -99,6 +126,7 @@ json_t *nft_show(const struct config *cfg, const struct nft_model *have)
 	for (size_t i = 0; i < have->n_tables; i++)
 		if (have->tables[i]->ours)
 			json_array_append_new(tables, table_json(have->tables[i]));
-	return json_pack("{s:o, s:o, s:o, s:o}", "tables", tables, "guard", guard_json(have), "clamp",
-		segments_json(cfg, have, NFT_SETS_CLAMP), "too-big", segments_json(cfg, have, NFT_SETS_TOOBIG));
+	return json_pack("{s:o, s:o, s:o, s:o, s:o}", "tables", tables, "guard", guard_json(have), "clamp",
+		segments_json(cfg, have, NFT_SETS_CLAMP), "too-big", segments_json(cfg, have, NFT_SETS_TOOBIG),
+		"inspection", inspection_json(cfg, have));
 }

@@ -98,6 +98,8 @@ struct nft_model {
 /* How the names of counting sets begin, wherever they stand. */
 #define NFT_SETS_CLAMP "clamp_"
 #define NFT_SETS_TOOBIG "toobig_"
+#define NFT_SETS_INSPECT "inspect_"
+#define NFT_SETS_INSPECTED "inspected_" /* and what was dropped, by the port that it came from: arp, nd, source, ra */
 /* Questions for neighbors, by the interface that they come from, and that they leave by: overlay/snoop_render.c. */
 #define NFT_SET_ASKED "snoop_asked"
 #define NFT_SET_FLOODED "snoop_flooded"

@@ -32,7 +32,7 @@ enum { TEXT_ELEMS = 3 }; /* named in a step's text; the rest is counted */
 /* --- what an element is called --- */
 
 /* PART_HOST: a number in the machine's order, but where the set is one of ranges with several parts. */
-enum part_kind { PART_IPV4, PART_IPV6, PART_IFNAME, PART_NUMBER, PART_HOST, PART_PRIORITY };
+enum part_kind { PART_IPV4, PART_IPV6, PART_IFNAME, PART_NUMBER, PART_HOST, PART_PRIORITY, PART_MAC, PART_RAW };
 
 /* Of a set's spec: how each part of a key is called there, its kind and its bytes. */
 static const struct part {
@@ -60,6 +60,10 @@ static const struct part {
 	{"meta sdifname", PART_IFNAME, 16},
 	{"ct mark", PART_HOST, 4},
 	{"meta priority", PART_PRIORITY, 4},
+	{"ether saddr", PART_MAC, 6},
+	{"ether_addr", PART_MAC, 6},
+	{"@th,64,128", PART_RAW, 16},
+	{"@th,208,48", PART_RAW, 6},
 };
 
 static uint32_t number_of(const struct part *part, const uint8_t *key, bool network)
@@ -96,6 +100,12 @@ static void print_part(const struct part *part, const uint8_t *key, bool network
 		return;
 	case PART_PRIORITY:
 		buf_printf(out, "%" PRIx32 ":%" PRIx32, number >> 16, number & 0xffff);
+		return;
+	case PART_MAC:
+	case PART_RAW:
+		buf_puts(out, part->kind == PART_RAW ? "0x" : "");
+		for (size_t i = 0; i < part->len; i++)
+			buf_printf(out, "%s%02x", part->kind == PART_MAC && i > 0 ? ":" : "", key[i]);
 	}
 }
 

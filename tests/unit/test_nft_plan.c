@@ -376,7 +376,10 @@ static void test_elem_print(void **state)
 		{"typeof @th,96,24", {0, 0, 9}, 3, "9"},
 		{"type ifname", "vx1", 8, NULL},			/* too short */
 		{"type ipv4_addr", {10, 0, 0, 1, 0, 0, 0, 1}, 8, NULL}, /* too long */
-		{"type ether_addr", {1, 2, 3, 4, 5, 6}, 6, NULL},
+		{"type ether_addr", {1, 2, 3, 4, 5, 6}, 6, "01:02:03:04:05:06"},
+		{"typeof iifname . @th,208,48 . @th,64,128", {'e', [16] = 2, 0, 0, 0, 0, 1, [24] = 0xfd, [39] = 1}, 40,
+			"\"e\" . 0x020000000001 . 0xfd000000000000000000000000000001"},
+		{"type ct_id", {1}, 4, NULL},
 		{"typeof ip saddr . ct zone", {1}, 8, NULL},
 		{"elements", {1}, 4, NULL},
 	};
