@@ -279,10 +279,19 @@ void overlay_check(const struct config *cfg, struct diag *diag)
 	address_check(cfg, scratch, diag);
 }
 
-void overlay_check_facts(const struct config *cfg, const struct facts *facts, struct plan *plan)
+/* What is asked to be filtered and is not would pass. */
+static void check_bridge_filter(const struct config *cfg, struct plan *plan)
 {
-	if (!cfg || facts->has_vrf)
-		return;
+	for (size_t i = 0; cfg->policy && i < cfg->segments.n; i++)
+		if (cfg->segments.v[i].filter)
+			plan_conflict(plan, arena_printf(plan->arena, "segment %s", cfg->segments.v[i].name),
+				"segment %s: filter needs the kernel's module br_netfilter; load it (modprobe "
+				"br_netfilter)",
+				cfg->segments.v[i].name);
+}
+
+static void check_vrf(const struct config *cfg, struct plan *plan)
+{
 	for (size_t i = 0; i < cfg->tenants.n; i++)
 		for (size_t k = 0; k < cfg->segments.n; k++)
 			if (str_eq(cfg->segments.v[k].tenant, cfg->tenants.v[i].name)) {
@@ -291,4 +300,14 @@ void overlay_check_facts(const struct config *cfg, const struct facts *facts, st
 					cfg->tenants.v[i].name);
 				break;
 			}
+}
+
+void overlay_check_facts(const struct config *cfg, const struct facts *facts, struct plan *plan)
+{
+	if (!cfg)
+		return;
+	if (!facts->has_vrf)
+		check_vrf(cfg, plan);
+	if (facts->lacks_bridge_filter)
+		check_bridge_filter(cfg, plan);
 }

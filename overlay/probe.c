@@ -8,6 +8,7 @@
 #include <errno.h>
 #include <linux/if_link.h>
 #include <linux/rtnetlink.h>
+#include <unistd.h>
 
 #include "gateway/base/cleanup.h"
 #include "overlay/msg_put.h"
@@ -29,4 +30,10 @@ bool overlay_probe_vrf(void)
 	(void)nla_nest_end(msg, info);
 	(void)rtsock_queue(s, NULL, &failure);
 	return rtsock_flush(s, &failure) == -EINVAL;
+}
+
+/* Its sysctls are there, in each namespace, as long as the module is. */
+bool overlay_probe_bridge_filter(void)
+{
+	return access("/proc/sys/net/bridge/bridge-nf-call-iptables", F_OK) == 0;
 }

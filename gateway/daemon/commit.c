@@ -20,6 +20,7 @@
 #include "gateway/daemon/daemon.h"
 #include "gateway/daemon/scan_watch.h"
 #include "overlay/pathmtu.h"
+#include "overlay/probe.h"
 
 void applied_free(struct applied *a)
 {
@@ -144,6 +145,7 @@ void daemon_commit(struct daemon *d, const struct config *cfg, struct arena *are
 
 	/* What the kernel has learned already counts from the start: a restart does not widen what fits no more. */
 	(void)pathmtu_refresh(cfg, &d->engine.facts, &changed);
+	d->engine.facts.lacks_bridge_filter = !overlay_probe_bridge_filter();
 	daemon_take_secrets(d, cfg);
 	daemon_take_prefixes(d, cfg);
 	watch_listen(d);

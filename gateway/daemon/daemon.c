@@ -173,6 +173,7 @@ int daemon_run(const struct options *options)
 	(void)umask(077);
 	engine_init(&d.engine, subsystems, n_subsystems);
 	d.engine.facts.has_vrf = overlay_probe_vrf();
+	d.engine.facts.lacks_bridge_filter = !overlay_probe_bridge_filter();
 	if (daemon_open(&d)) {
 		log_notice("fairwayd " FAIRWAY_VERSION ", instance %s", options->instance);
 		daemon_boot(&d);

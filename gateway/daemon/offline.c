@@ -87,6 +87,7 @@ static int print_plan(struct engine *e, const struct config *cfg)
 	int r;
 
 	e->facts.has_vrf = overlay_probe_vrf();
+	e->facts.lacks_bridge_filter = !overlay_probe_bridge_filter();
 	(void)pathmtu_refresh(cfg, &e->facts, &changed);
 	(void)secret_read_all(cfg, take_secret, &e->facts);
 	take_prefixes(cfg, &e->facts);

@@ -119,7 +119,7 @@ class Site:
 
     def denies(self, what):
         found = []
-        for path in sorted(self.directory.iterdir()):
+        for path in sorted(self.directory.glob("*")):
             for line in path.read_text(encoding="utf-8").splitlines():
                 entry = json.loads(line)
                 if entry.get("event") == "deny" and entry.get("verdict") == what:
@@ -170,7 +170,7 @@ def test_nobody_claims_the_gateways_addresses(site, sender, receivers):
     for frame in (advertisement(sender, V6["gw"]), solicitation(sender, V6["gw"])):
         site.dropped("nd", sender, frame, receivers)
     entry = site.denies("arp")[-1]
-    assert entry["proto"] == "arp" and V4["gw"] in json.dumps(entry) and (sender == "far" or entry["from_interface"] == sender), entry
+    assert entry["proto"] == "arp" and V4["gw"] in json.dumps(entry) and (sender == "far" or entry["from-interface"] == sender), entry
 
 
 def test_without_inspection_they_do(site):

@@ -283,6 +283,29 @@ static void test_no_vrf(void **state)
 	fixture_close(&f);
 }
 
+/* A filter that filters nothing is refused, and not open. */
+static void test_kernel_without_bridge_filter(void **state)
+{
+	struct overlay_fixture f;
+	const struct config *cfg;
+
+	(void)state;
+	fixture_open(&f);
+	cfg = fixture_config(&f,
+		HEAD
+		"segments:\n  - {name: s, vni: 7, mode: bridged, filter: true}\n  - {name: t, vni: 8, mode: bridged}\n"
+		"policy: {default: drop}\n");
+	(void)fixture_plan(&f, cfg);
+	assert_int_equal(f.plan.n_conflicts, 0);
+	f.facts.lacks_bridge_filter = true;
+	(void)fixture_plan(&f, cfg);
+	assert_int_equal(f.plan.n_conflicts, 1);
+	assert_string_equal(f.plan.conflicts[0].object, "segment s");
+	assert_string_equal(f.plan.conflicts[0].text,
+		"segment s: filter needs the kernel's module br_netfilter; load it (modprobe br_netfilter)");
+	fixture_close(&f);
+}
+
 /* All in order, none quadratic: 10,000 segments with members, addresses, routes and remotes. */
 static void test_many(void **state)
 {
@@ -322,6 +345,7 @@ int main(void)
 		cmocka_unit_test(test_refused),
 		cmocka_unit_test(test_no_noise),
 		cmocka_unit_test(test_no_vrf),
+		cmocka_unit_test(test_kernel_without_bridge_filter),
 		cmocka_unit_test(test_many),
 	};
 
