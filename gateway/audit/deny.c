@@ -198,6 +198,8 @@ static bool take_attr(const struct nlattr_view *a, struct deny *d, struct found 
 		return true;
 	case NFULA_IFINDEX_INDEV:
 		return nlattr_be32(a, &d->in);
+	case NFULA_IFINDEX_PHYSINDEV:
+		return nlattr_be32(a, &d->port);
 	case NFULA_IFINDEX_OUTDEV:
 		return nlattr_be32(a, &d->out);
 	case NFULA_TIMESTAMP:

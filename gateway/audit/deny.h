@@ -22,6 +22,7 @@ struct deny {
 	uint32_t rule;			/* 0: no rule, but `verdict` */
 	char verdict[DENY_VERDICT_MAX]; /* "rule", or the prefix's word: a-z and '-' */
 	uint32_t in, out;		/* ifindexes; 0: none */
+	uint32_t port;			/* of a bridged frame: the port of `in` that it came by; 0: none */
 	struct ct_tuple tuple;		/* ports 0 where the packet has none, or is no first fragment */
 	uint32_t bytes;			/* of the packet, by its own header */
 	uint64_t time_ns;		/* since 1970; 0: the kernel did not say */

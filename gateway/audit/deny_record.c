@@ -35,6 +35,20 @@ static const struct audit_place *place_at(struct deny_record *d, const struct au
 	return room;
 }
 
+/* Of a bridge's port: the segment's place, and the port's name. */
+static const struct audit_place *place_from(
+	struct deny_record *d, const struct deny *deny, const struct audit_names *names)
+{
+	const char *port = interface_name(d, deny->port);
+	const struct audit_place *found = place_at(d, names, deny->in, deny->tuple.family, deny->tuple.src, &d->from);
+
+	if (!port)
+		return found;
+	d->from = found ? *found : (struct audit_place){0};
+	d->from.interface = port;
+	return &d->from;
+}
+
 /* Numbers that are skipped are packets that the kernel had and could not tell. */
 static void count_lost(struct deny_record *d, const struct deny *deny)
 {
@@ -67,7 +81,7 @@ bool deny_record_take(struct deny_record *d, const struct deny *deny, const stru
 	*ret = (struct flow){
 		.event = FLOW_DENY,
 		.orig = deny->tuple,
-		.from = place_at(d, names, deny->in, deny->tuple.family, deny->tuple.src, &d->from),
+		.from = place_from(d, deny, names),
 		.to = place_at(d, names, deny->out, deny->tuple.family, deny->tuple.dst, &d->to),
 		.rule = deny->rule,
 		.rule_name = deny->rule ? audit_names_rule(names, deny->rule) : NULL,

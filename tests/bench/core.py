@@ -170,7 +170,7 @@ vtep: {{address: {me}}}
 remotes:
   - {{name: far, vtep: {peer}, lines: [a]}}
 segments:
-  - {{name: s, vni: 100, mode: bridged, members: [eth2], remotes: [far], gateway: [10.99.0.25{hostname[-1]}/24]}}
+  - {{name: s, vni: 100, mode: bridged, members: [eth2], remotes: [far]}}
 """
 
 

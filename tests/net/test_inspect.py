@@ -170,7 +170,7 @@ def test_nobody_claims_the_gateways_addresses(site, sender, receivers):
     for frame in (advertisement(sender, V6["gw"]), solicitation(sender, V6["gw"])):
         site.dropped("nd", sender, frame, receivers)
     entry = site.denies("arp")[-1]
-    assert entry["proto"] == "arp" and V4["gw"] in json.dumps(entry) and (sender == "far" or entry["from-interface"] == sender), entry
+    assert entry["proto"] == "arp" and V4["gw"] in json.dumps(entry) and entry["from-segment"] == "gpu" and (sender == "far" or entry["from-interface"] == sender), entry
 
 
 def test_without_inspection_they_do(site):

@@ -295,6 +295,7 @@ static void test_kernel_without_bridge_filter(void **state)
 		HEAD
 		"segments:\n  - {name: s, vni: 7, mode: bridged, filter: true}\n  - {name: t, vni: 8, mode: bridged}\n"
 		"policy: {default: drop}\n");
+	fixture_add_interfaces(&f, cfg);
 	(void)fixture_plan(&f, cfg);
 	assert_int_equal(f.plan.n_conflicts, 0);
 	f.facts.lacks_bridge_filter = true;
