@@ -18,6 +18,7 @@
 #include "gateway/base/log.h"
 #include "gateway/base/str.h"
 #include "gateway/daemon/daemon.h"
+#include "gateway/daemon/netstat.h"
 #include "gateway/daemon/scan_watch.h"
 #include "gateway/engine/diag_json.h"
 #include "gateway/engine/load.h"
@@ -471,8 +472,12 @@ static void show_subsystem(struct daemon *d, struct rpc_call *call, const char *
 static void show_policy(struct daemon *d, struct rpc_call *call)
 {
 	show_subsystem(d, call, "policy");
-	if (call->result && d->engine.running->policy)
-		json_object_set_new(call->result, "scans", scan_watch_json(d->scans));
+	if (!call->result || !d->engine.running->policy)
+		return;
+	/* The kernel drops these itself, and of IPv6 says nothing. */
+	json_object_set_new(call->result, "dropped-overlapping-fragments",
+		json_integer((json_int_t)netstat_count("IpExt", "ReasmOverlaps")));
+	json_object_set_new(call->result, "scans", scan_watch_json(d->scans));
 }
 
 static const struct {
