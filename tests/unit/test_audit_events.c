@@ -15,6 +15,7 @@
 #include <netinet/in.h>
 
 #include "gateway/audit/deny.h"
+#include "gateway/audit/flow.h"
 #include "tests/lib/audit_fixture.h"
 
 static struct ct_event flow(const char *a, unsigned sport, const char *b, unsigned dport, uint8_t proto)
@@ -173,6 +174,23 @@ static void test_deny_prefixes(void **state)
 	assert_int_equal(refuse("fw:10", tcp4, sizeof(tcp4)), 0);
 }
 
+/* RFC 826: whose address is claimed, and who is meant. */
+static void test_deny_arp(void **state)
+{
+	uint8_t arp[28] = {0, 1, 8, 0, 6, 4, 0, 2, 2, 0, 0, 0, 1, 2, 10, 99, 1, 1, [24] = 10, 99, 1, 11};
+	struct deny d = parse("fw:arp", arp, sizeof(arp));
+
+	(void)state;
+	assert_int_equal(d.tuple.proto, FLOW_PROTO_ARP);
+	assert_int_equal(d.tuple.family, AF_INET);
+	assert_memory_equal(d.tuple.src, arp + 14, 4);
+	assert_memory_equal(d.tuple.dst, arp + 24, 4);
+	assert_string_equal(d.verdict, "arp");
+	assert_int_equal(refuse("fw:arp", arp, sizeof(arp) - 1), -ENOMSG);
+	arp[4] = 8; /* another kind of hardware */
+	assert_int_equal(refuse("fw:arp", arp, sizeof(arp)), -ENOMSG);
+}
+
 static void test_deny_packets(void **state)
 {
 	uint8_t fragment[sizeof(tcp4)], v6[40 + 8 + 8 + 8] = {0x60, 0, 0, 0, 0, 24, 0, 64};
@@ -211,6 +229,7 @@ int main(void)
 		cmocka_unit_test(test_broken),
 		cmocka_unit_test(test_deny),
 		cmocka_unit_test(test_deny_prefixes),
+		cmocka_unit_test(test_deny_arp),
 		cmocka_unit_test(test_deny_packets),
 	};
 
