@@ -48,7 +48,8 @@ struct facts {
 	size_t n_prefixes;
 	/* What this kernel can do. */
 	bool has_vrf;
-	bool lacks_bridge_filter; /* br_netfilter is not loaded: bridged frames pass no inet hook, whatever bridges ask for */
+	bool lacks_bridge_filter; /* br_netfilter is not loaded: bridged frames pass no inet hook, whatever bridges ask
+				     for */
 };
 
 void facts_init(struct facts *facts);
