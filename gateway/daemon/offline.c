@@ -12,6 +12,7 @@
 #include "gateway/base/fs.h"
 #include "gateway/daemon/daemon.h"
 #include "gateway/daemon/lock.h"
+#include "gateway/daemon/transit.h"
 #include "gateway/engine/load.h"
 #include "gateway/engine/subsystems.h"
 #include "overlay/pathmtu.h"
@@ -139,6 +140,8 @@ int offline_teardown(const struct options *options)
 	engine_init(&e, subsystems, n_subsystems);
 	result = engine_teardown(&e, &report);
 	print(result == COMMIT_OK ? stdout : stderr, &report);
+	if ((result == COMMIT_OK || result == COMMIT_NOTHING) && !transit_open())
+		result = COMMIT_BROKEN;
 	engine_free(&e);
 	services_close(services);
 	return result == COMMIT_OK ? EXIT_SUCCESS : EXIT_FAILURE;

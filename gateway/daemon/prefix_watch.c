@@ -65,12 +65,16 @@ static void use_copy(struct daemon *d, const char *path)
 
 /* --- reading --- */
 
-/* Into the kernel by the quick way, where it is open; the loop looks at all of it afterwards in any case. */
+/*
+ * Into the kernel by the quick way, where it is open; the loop looks at all of it afterwards in any case. Until it has,
+ * the next change is the loop's: what it takes back may stand in the small map.
+ */
 static void take_quickly(struct daemon *d, const struct ip_prefix *changed, size_t n)
 {
 	const struct engine *e = &d->engine;
 
-	if (n > 0 && e->running && e->converged && policy_quick(e->running, &e->facts, changed, n))
+	if (n > 0 && e->running && e->converged && !d->prefixes_changed &&
+		policy_quick(e->running, &e->facts, changed, n))
 		log_notice("a prefix file has changed in %zu place%s: in force", n, n == 1 ? "" : "s");
 }
 

@@ -18,6 +18,7 @@ import yaml
 from scapy.layers.inet import ICMP, IP, TCP, UDP
 from scapy.layers.inet6 import IPv6, IPv6ExtHdrFragment
 
+import gateway
 import netns
 import probe
 import process
@@ -423,6 +424,10 @@ def is_closed(site):
     return True
 
 
+def tables(site):
+    return [t for t in netns.run("nft", "list", "tables", ns=site.gw.ns).stdout.splitlines() if "closed_by_fairway" in t]
+
+
 def test_without_a_good_configuration_nothing_passes(site):
     """Neither the file nor what is stored is of use: transit is closed, management is open, and an apply opens."""
     site.apply(**{"own-addresses": "accept"})
@@ -438,9 +443,12 @@ def test_without_a_good_configuration_nothing_passes(site):
         assert site.connects("office", GW["office"][0], 22)
         assert not site.gw.status()["configured"]
         assert "nothing passes through" in site.gw.log()
-        # It holds without fairwayd, too.
+        # It holds without fairwayd, too, until somebody takes all of it down.
         site.gw.kill()
         assert is_closed(site)
+        netns.run(gateway.BUILD / "fairwayd", "--instance", site.gw.instance, "--run-dir", site.gw.folder / "run", "--state-dir", site.gw.folder / "state",
+                  "--teardown", ns=site.gw.ns, check=False)
+        assert tables(site) == []
         site.gw.start()
         assert process.wait_until(lambda: site.gw.status(), 10)
         # A configuration that is refused opens nothing.
@@ -448,7 +456,7 @@ def test_without_a_good_configuration_nothing_passes(site):
         assert is_closed(site)
         site.apply()
         assert passes(site, 0) and passes(site, 1)
-        assert "closed_by_fairway" not in netns.run("nft", "list", "tables", ns=site.gw.ns).stdout
+        assert tables(site) == []
     finally:
         if not site.gw.running():
             site.gw.install(text())
