@@ -208,12 +208,14 @@ def tcp_gbit(h1, h2):
     return json.loads(out)["end"]["sum_received"]["bits_per_second"] / 1e9
 
 
-def kpps(h1, h2, blast):
+def kpps(h1, h2, blast, to="10.99.0.2", port=9, answered=False):
+    """Answered: the first packet is, so that connection tracking knows the flow as established."""
     seconds = 3
-    sink = subprocess.Popen(["ip", "netns", "exec", h2, blast, "sink", "9", str(seconds + 1)], stdout=subprocess.PIPE, text=True)
+    sink = subprocess.Popen(["ip", "netns", "exec", h2, blast, "sink", str(port), str(seconds + 1), *(["answer"] if answered else [])],
+                            stdout=subprocess.PIPE, text=True)
     try:
         # 18 bytes of payload: the 64-byte Ethernet frame. At idle priority, so that ksoftirqd is not starved of its core.
-        run("chrt", "-i", "0", "ip", "netns", "exec", h1, blast, "send", "10.99.0.2", "9", seconds, 18)
+        run("chrt", "-i", "0", "ip", "netns", "exec", h1, blast, "send", to, port, seconds, 18)
         got, _ = sink.communicate(timeout=10)
     finally:
         sink.kill()

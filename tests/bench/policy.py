@@ -10,11 +10,10 @@ import pathlib
 import random
 import socket
 import struct
-import subprocess
 import tempfile
 import time
 
-from core import ROOT, Group, gateway, namespaces, run, timed, wire  # first: it says where tests/lib is
+from core import ROOT, Group, gateway, kpps, namespaces, run, timed, wire  # first: it says where tests/lib is
 
 import netns  # noqa: E402
 import process  # noqa: E402
@@ -169,6 +168,7 @@ def many_rules(n, last):
     return rules + [f"seq: {10 * n}, {last}"]
 
 
+FLOW = ("10.2.0.2", 9000)
 MEASURED = "from: [10.1.0.0/24], to: [10.2.0.0/24], services: [udp/9000], action: accept"
 
 
@@ -203,22 +203,8 @@ def measure_one_rule(runs):
 # --- packets ----------------------------------------------------------------------------------------------------------
 
 
-def kpps(near, far, blast, answered):
-    """Answered: of an established flow. Else each packet is new to the policy, and is looked up."""
-    seconds = 3
-    sink = subprocess.Popen(["ip", "netns", "exec", far, blast, "sink", "9000", str(seconds + 1), *(["answer"] if answered else [])],
-                            stdout=subprocess.PIPE, text=True)
-    try:
-        run("chrt", "-i", "0", "ip", "netns", "exec", near, blast, "send", "10.2.0.2", "9000", seconds, 18)
-        got, _ = sink.communicate(timeout=20)
-    finally:
-        sink.kill()
-        sink.wait()
-    return int(got) / seconds / 1000
-
-
 def measure_packets(runs):
-    """Of one gateway, in turn: our policy, the same as linear rules, and none."""
+    """Of one gateway, in turn: our policy, the same as linear rules, and none. What is not answered is new to the policy, packet by packet."""
     linear, none = [], []
     with tempfile.TemporaryDirectory() as folder:
         pathlib.Path(folder).chmod(0o755)
@@ -229,13 +215,13 @@ def measure_packets(runs):
         with idle((), folder, nothing.read_text()) as (gw, near, far, _):
             run("ip", "netns", "exec", near, "ping", "-c", "1", "-W", "2", "10.2.0.2")
             for _ in range(runs):
-                without = kpps(near, far, blast, True)
+                without = kpps(near, far, blast, *FLOW, answered=True)
                 netns.nft(gw.ns, linear_rules(RULES))
-                slow = kpps(near, far, blast, False)
+                slow = kpps(near, far, blast, *FLOW)
                 netns.nft(gw.ns, "delete table inet linear\n")
                 run(*gw.command("apply", ours))
-                none.append((kpps(near, far, blast, True), without))
-                linear.append((kpps(near, far, blast, False), slow))
+                none.append((kpps(near, far, blast, *FLOW, answered=True), without))
+                linear.append((kpps(near, far, blast, *FLOW), slow))
                 run(*gw.command("apply", nothing))
     yield "policy-packets-linear", "kpps", ("min", 5), linear
     yield "policy-packets-none", "kpps", ("min", 0.7), none
