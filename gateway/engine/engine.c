@@ -505,7 +505,7 @@ static void note_adaptation(struct engine *e, const struct run *run)
 
 	buf_puts(&line, run->first);
 	more_steps(run, &line);
-	log_notice("adapted to a change on the lines: %s", line.data);
+	log_notice("adapted to what has changed: %s", line.data);
 	e->n_adaptations++;
 	buf_free(&line);
 }

@@ -266,7 +266,7 @@ static void test_a_fact_is_no_drift(void **state)
 	fake_remove(0, "a");
 	engine.facts_changed = true;
 	assert_int_equal(reconcile(log, sizeof(log)), 1);
-	assert_non_null(strstr(log, "adapted to a change on the lines: segment a"));
+	assert_non_null(strstr(log, "adapted to what has changed: segment a"));
 	assert_int_equal(engine.n_repairs, 0);
 	assert_int_equal(engine.n_adaptations, 1);
 	assert_false(engine.facts_changed);
